@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *have(void *memory, size_t size)
+{
+	if (memory == NULL && size > 0) {
+		(void)fprintf(stderr, "out of memory: %zu bytes\n", size);
+		abort();
+	}
+	return memory;
+}
+
+void *xmalloc(size_t size)
+{
+	return have(malloc(size), size);
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	return have(calloc(count, size), count == 0 ? 0 : size);
+}
+
+void *xreallocarray(void *old, size_t count, size_t size)
+{
+	return have(reallocarray(old, count, size), count == 0 ? 0 : size);
+}
+
+char *xstrdup(const char *text)
+{
+	return have(strdup(text), strlen(text) + 1);
+}

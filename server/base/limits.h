@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * limits.h - every bound on what somebody else can make grow, in one place.
+ * PROTOCOL.md and the config's documentation state the same figures.
+ */
+#ifndef HILL_BASE_LIMITS_H
+#define HILL_BASE_LIMITS_H
+
+enum {
+	LIMIT_SEATS = 8,                 /* seats of one match */
+	LIMIT_NAME_BYTES = 64,           /* file and map names */
+	LIMIT_LOGIN_LINE_BYTES = 512,    /* a line before login */
+	LIMIT_CONTROL_LINE_BYTES = 4096, /* a control line after login */
+	LIMIT_GAME_LINE_BYTES =
+		65536,              /* a game line, unless the game says more */
+	LIMIT_LINES_AHEAD = 16,     /* replies that wait for their request */
+	LIMIT_OVERLONG_FACTOR = 16, /* x line-max without an LF ends the link */
+	LIMIT_MAP_BYTES = 32 * 1024 * 1024,
+	LIMIT_OUTPUT_BYTES =
+		1024 * 1024, /* queued for a peer that does not read */
+	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,
+};
+
+#endif
