@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Builds hill with sanitizers and runs all of its tests.
+
+Called by tests/run, which has installed what is needed. Every step's output
+goes to a file of its own below build/; what fails is printed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+GAMES = ("rabbit-runner", "image-battle", "lambda-mining")
+SANITIZER_ENV = {
+    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+}
+
+
+class Tally:
+    """What passed, failed and was skipped so far."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+        self.skips = []
+
+    def add(self, passed, failed, what, seconds, log):
+        self.passed += passed
+        self.failed += failed
+        mark = "ok  " if failed == 0 else "FAIL"
+        print(f"{mark} {what}: {passed} passed, {failed} failed "
+              f"({seconds:.0f} s)", flush=True)
+        if failed and log is not None:
+            print_tail(log)
+
+    def skip(self, what, count, why):
+        self.skips.append((what, count, why))
+
+
+def print_tail(log):
+    lines = log.read_text(errors="replace").splitlines()
+    print(f"---- the end of {log.relative_to(TOP)}:")
+    print("\n".join(lines[-60:]))
+    print("----", flush=True)
+
+
+def run(command, log, env=None, timeout=1800):
+    """Run COMMAND with its output in LOG; its exit status, -1 for a time-out."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "ab") as out:
+        try:
+            return subprocess.run(command, cwd=TOP, stdout=out, stderr=out,
+                                  stdin=subprocess.DEVNULL, check=False,
+                                  env={**os.environ, **SANITIZER_ENV,
+                                       **(env or {})},
+                                  timeout=timeout).returncode
+        except subprocess.TimeoutExpired:
+            out.write(f"\nno end after {timeout} s\n".encode())
+            return -1
+
+
+def reference_dir():
+    """The folder with golden/ and contests/ beside this project, or None."""
+    named = os.environ.get("HILL_REFERENCE")
+    folder = pathlib.Path(named) if named else TOP.parent / "shared"
+    return folder if (folder / "golden").is_dir() else None
+
+
+class Suite:
+    """All tests with one compiler."""
+
+    def __init__(self, compiler, tally, is_long):
+        self.compiler = compiler
+        self.tally = tally
+        self.is_long = is_long
+        self.build = TOP / "build" / f"test-{compiler}"
+        self.logs = self.build / "log"
+
+    def step(self, name, command, count=None, env=None, timeout=1800):
+        """One step; COUNT(log text, status) gives (passed, failed)."""
+        log = self.logs / f"{name.replace(' ', '-')}.log"
+        log.unlink(missing_ok=True)
+        begun = time.monotonic()
+        status = run(command, log, env, timeout)
+        passed, failed = (0, 0)
+        if count is not None and log.exists():
+            passed, failed = count(log.read_text(errors="replace"))
+        if count is None:
+            passed = 1 if status == 0 else 0
+        if status != 0 and failed == 0:
+            failed = 1
+        self.tally.add(passed, failed, f"{self.compiler} {name}",
+                       time.monotonic() - begun, log)
+        return status == 0, log
+
+    def configure(self):
+        options = ["-Dwerror=true", "-Db_sanitize=address,undefined",
+                   "-Dtests=enabled"]
+        if self.compiler == "clang":
+            options += ["-Db_lundef=false"]
+        again = ["--reconfigure"] if (self.build / "build.ninja").exists() \
+            else []
+        return self.step(
+            "set-up", ["meson", "setup", *again, *options, str(self.build)],
+            env={"CC": self.compiler})[0]
+
+    def compile(self):
+        # meson test builds what it needs, one target after the other asked
+        # for; asking for all at once lets ninja use both cores.
+        return self.step("build", ["ninja", "-C", str(self.build), "all",
+                                   "meson-test-prereq"])[0]
+
+    def meson_tests(self):
+        record = self.build / "meson-logs" / "testlog.json"
+        record.unlink(missing_ok=True)
+        self.step("unit and golden tests",
+                  ["meson", "test", "-C", str(self.build), "--no-rebuild",
+                   "--print-errorlogs"],
+                  count=lambda _: count_meson(record))
+
+    def reference_golden(self, reference):
+        if reference is None:
+            self.tally.skip("golden-check on the whole reference", 3,
+                            "no reference data (HILL_REFERENCE, ../shared)")
+            return
+        for game in GAMES:
+            self.step(f"golden-check {game}",
+                      [str(self.build / "tests/golden/golden-check"), game,
+                       str(reference / "golden" / game)],
+                      count=count_line)
+
+    def system(self, reference):
+        env = {"HILL_BUILD": str(self.build),
+               "HILL_LONG": "1" if self.is_long else "",
+               "PYTHONDONTWRITEBYTECODE": "1"}
+        if reference is not None:
+            env["HILL_REFERENCE"] = str(reference)
+        _, log = self.step("system tests",
+                           ["/usr/bin/python3", "-m", "pytest", "-q", "-rs",
+                            "-p", "no:cacheprovider", "tests/system"],
+                           count=count_pytest, env=env, timeout=3600)
+        for line in log.read_text(errors="replace").splitlines():
+            found = re.match(r"SKIPPED \[(\d+)\] (\S+): (.*)", line)
+            if found:
+                self.tally.skip(found[2], int(found[1]), found[3])
+
+    def run_all(self, reference):
+        if not self.configure() or not self.compile():
+            return
+        self.meson_tests()
+        self.reference_golden(reference)
+        self.system(reference)
+
+
+def count_meson(record):
+    """Sum what each meson test said of its own cases."""
+    passed = failed = 0
+    if not record.exists():
+        return 0, 1
+    for line in record.read_text(errors="replace").splitlines():
+        entry = json.loads(line)
+        said = entry.get("stdout", "") + entry.get("stderr", "")
+        good = sum(map(int, re.findall(r"\[  PASSED  \] (\d+) test", said)))
+        bad = sum(map(int, re.findall(r"\[  FAILED  \] (\d+) test", said)))
+        if not good and not bad:
+            good, bad = count_line(said)
+        is_ok = entry["result"] in ("OK", "EXPECTEDFAIL")
+        if is_ok and not good:
+            good = 1
+        if not is_ok and not bad:
+            bad = 1
+        passed += good
+        failed += bad
+    return passed, failed
+
+
+def count_line(text):
+    """The last `N passed, N failed` of TEXT."""
+    found = re.findall(r"(\d+) passed, (\d+) failed", text)
+    return (int(found[-1][0]), int(found[-1][1])) if found else (0, 0)
+
+
+def count_pytest(text):
+    """The figures of pytest's closing line."""
+    last = [line for line in text.splitlines() if " in " in line][-1:]
+    figures = {word: int(n) for n, word in re.findall(
+        r"(\d+) (passed|failed|error|errors)", last[0] if last else "")}
+    return (figures.get("passed", 0),
+            sum(n for word, n in figures.items() if word != "passed"))
+
+
+def check_sources(tally):
+    """What needs no build: layers and formatting."""
+    logs = TOP / "build" / "log"
+    begun = time.monotonic()
+    log = logs / "layers.log"
+    log.unlink(missing_ok=True)
+    run(["tests/check-layers"], log)
+    tally.add(*count_line(log.read_text()), "layers",
+              time.monotonic() - begun, log)
+    if shutil.which("clang-format") is None:
+        tally.skip("formatting", 1, "no clang-format here")
+        return
+    begun = time.monotonic()
+    log = logs / "format.log"
+    log.unlink(missing_ok=True)
+    sources = sorted(str(path.relative_to(TOP))
+                     for room in ("proto", "server", "clients", "tests")
+                     for path in (TOP / room).rglob("*.[ch]"))
+    status = run(["clang-format", "--dry-run", "--Werror", *sources], log)
+    tally.add(int(status == 0), int(status != 0), "formatting",
+              time.monotonic() - begun, log)
+
+
+def check_clients_alone(tally):
+    """hill-bridge and hill-run build without libevent and sqlite3."""
+    build = TOP / "build" / "clients"
+    log = TOP / "build" / "log" / "clients.log"
+    log.unlink(missing_ok=True)
+    begun = time.monotonic()
+    again = ["--reconfigure"] if (build / "build.ninja").exists() else []
+    status = run(["meson", "setup", *again, "-Dserver=disabled",
+                  "-Dtests=disabled", "-Dwerror=true", "--buildtype=release",
+                  str(build)], log)
+    if status == 0:
+        status = run(["ninja", "-C", str(build)], log)
+    tally.add(int(status == 0), int(status != 0), "clients without the server",
+              time.monotonic() - begun, log)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="tests/run", description="Build hill with sanitizers and test it.")
+    parser.add_argument("--long", action="store_true",
+                        help="full counts, and clang beside gcc")
+    options = parser.parse_args()
+    reference = reference_dir()
+    tally = Tally()
+    begun = time.monotonic()
+
+    print("reference data:", reference or "none", flush=True)
+    check_sources(tally)
+    check_clients_alone(tally)
+    for compiler in ("gcc", "clang") if options.long else ("gcc",):
+        Suite(compiler, tally, options.long).run_all(reference)
+
+    for what, count, why in tally.skips:
+        print(f"skipped {count}: {what}: {why}")
+    print(f"skipped in all: {sum(count for _, count, _ in tally.skips)}; "
+          f"{(time.monotonic() - begun) / 60:.1f} minutes")
+    print(f"{tally.passed} passed, {tally.failed} failed", flush=True)
+    return 1 if tally.failed or not tally.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
