@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/base/pool.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+struct pool {
+	struct mailbox jobs;  /* embedded */
+	struct mailbox *done; /* borrowed */
+	unsigned count;       /* threads that run */
+	pthread_t threads[];
+};
+
+static void *worker(void *arg)
+{
+	struct pool *pool = arg;
+	struct mail *mail;
+
+	while ((mail = mailbox_wait_one(&pool->jobs)) != NULL) {
+		struct pool_job *job = MAIL_OF(mail, struct pool_job, mail);
+
+		job->run(job);
+		mailbox_post(pool->done, &job->mail);
+	}
+	return NULL;
+}
+
+int pool_new(struct pool **ret, unsigned threads, struct mailbox *done)
+{
+	struct pool *pool;
+	sigset_t all, old;
+	int rc;
+
+	assert(threads > 0);
+	pool = xcalloc(1, sizeof(*pool) + threads * sizeof(pool->threads[0]));
+	pool->done = done;
+	rc = mailbox_init(&pool->jobs, false);
+	if (rc < 0) {
+		free(pool);
+		return rc;
+	}
+	/* Signals are the loop's: a new thread inherits the mask. */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (pool->count < threads && rc == 0) {
+		rc = -pthread_create(&pool->threads[pool->count], NULL, worker,
+				     pool);
+		if (rc == 0)
+			pool->count++;
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc < 0) {
+		pool_free(pool);
+		return rc;
+	}
+	*ret = pool;
+	return 0;
+}
+
+void pool_submit(struct pool *pool, struct pool_job *job)
+{
+	mailbox_post(&pool->jobs, &job->mail);
+}
+
+void pool_free(struct pool *pool)
+{
+	if (pool == NULL)
+		return;
+	mailbox_close(&pool->jobs);
+	for (unsigned i = 0; i < pool->count; i++)
+		(void)pthread_join(pool->threads[i], NULL);
+	mailbox_release(&pool->jobs);
+	free(pool);
+}
+
+size_t pool_waiting(struct pool *pool)
+{
+	return mailbox_count(&pool->jobs);
+}
