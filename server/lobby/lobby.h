@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lobby.h - who is there, who waits, who plays: the whole server but its
+ * sockets, threads, clock and disk.
+ *
+ * Pure: every entry point gets an event and the time, changes the lobby and
+ * queues actions; the caller takes them out and carries them out:
+ *
+ *	lobby_peer_bytes(lobby, peer, bytes, len, now);
+ *	while (lobby_next_action(lobby, &action))
+ *		conn_apply(&action);
+ *
+ * Actions are a queue: any entry point may be called while others wait in it
+ * (a LOBBY_READ leads to lobby_peer_bytes), so nothing re-enters. What an
+ * action points to stays valid until the next call of any function here.
+ * A peer belongs to the lobby; the caller holds it from lobby_peer_open until
+ * it calls lobby_peer_closed, exactly once, whoever ended the link.
+ *
+ * Loop thread only, but for lobby_map_new and lobby_play_work, which a worker
+ * may call. Times are monotonic microseconds. Seats count from 0.
+ */
+#ifndef HILL_LOBBY_LOBBY_H
+#define HILL_LOBBY_LOBBY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/base/alloc.h"
+#include "server/base/log.h"
+
+struct game;
+struct game_error;
+struct lobby;
+struct lobby_map;     /* one parsed map with its prepared block */
+struct lobby_peer;    /* one connection */
+struct lobby_play;    /* one match in play */
+struct match_record;  /* server/match/match.h */
+struct row_catalogue; /* server/store/rows.h */
+
+enum {
+	/* Addresses are 16 bytes: IPv6, or IPv4 mapped into it. */
+	LOBBY_ADDRESS_BYTES = 16,
+};
+
+struct lobby_config {
+	const char *host;     /* for `@hill 1 HOST`; copied */
+	uint64_t random_seed; /* of the generator that draws match seeds */
+	uint32_t login_ms;    /* a peer logs in within this time */
+	uint32_t peers_max;   /* connections in all */
+	uint32_t peers_per_address;
+	uint32_t prelogin_per_address; /* that have not logged in yet */
+	uint32_t failures_per_address; /* wrong logins at once ... */
+	uint32_t failure_forget_ms;    /* ... one is forgotten after this */
+	uint32_t retry_after_s; /* told when everything of a kind is in use */
+	uint32_t matches_max;   /* in play at once */
+	uint32_t results_max;   /* results that may wait for the store */
+	uint64_t match_budget_bytes; /* engines' states in all */
+	uint64_t map_budget_bytes;   /* maps kept for the next match */
+};
+
+enum lobby_action_kind {
+	/*
+	 * Queue BYTES (LEN) for PEER and send at once what the socket takes.
+	 * With `starts_clock` they carry a request: read the clock and call
+	 * lobby_clock_started right before the first send() that covers them,
+	 * or at once when they must wait behind older output.
+	 */
+	LOBBY_SEND,
+	/*
+	 * Queue the block BYTES (LEN) in its place among the output; it is
+	 * shared: BLOCK's reference is the caller's, who gives it back with
+	 * lobby_map_unref when all was sent or the link is gone. Does not
+	 * count against the output's bound.
+	 */
+	LOBBY_SEND_BLOCK,
+	/*
+	 * Send what is queued as far as a bounded time allows, then close;
+	 * REASON is a word for the log. Stop reading now. Then
+	 * lobby_peer_closed.
+	 */
+	LOBBY_CLOSE,
+	LOBBY_PAUSE,  /* stop reading PEER */
+	LOBBY_RESUME, /* read PEER again */
+	/*
+	 * A verdict on PEER is due: do one last non-blocking read and hand
+	 * over what it gives. Only lobby_last_reads asks for it.
+	 */
+	LOBBY_READ,
+	/*
+	 * Call lobby_files_acked as soon as all output queued up to here has
+	 * been acknowledged by the peer's host (SIOCOUTQ reads 0).
+	 */
+	LOBBY_WATCH_FILES,
+	LOBBY_SAMPLE_RTT, /* call lobby_rtt with tcpi_min_rtt, if any */
+	/*
+	 * RECORD is the caller's now: store it, then lobby_stored. Also after
+	 * trouble: it is never handed out twice.
+	 */
+	LOBBY_STORE,
+	/*
+	 * Read map MAP_ID (its bytes by lobby_map_new on a worker), then
+	 * lobby_map_loaded or lobby_map_failed.
+	 */
+	LOBBY_LOAD_MAP,
+	/* Call lobby_play_work(PLAY) on a worker, then lobby_play_worked. */
+	LOBBY_RUN_MATCH,
+	/* Reserve COUNT match ids for good, then lobby_ids. */
+	LOBBY_RESERVE_IDS,
+	LOBBY_LOG, /* a line BYTES (no LF) of LEVEL for the log */
+	/* After lobby_drain: nothing is left to wait for; the loop may end. */
+	LOBBY_DRAINED,
+	LOBBY_NACTIONS
+};
+
+struct lobby_action {
+	enum lobby_action_kind kind;
+	enum log_level level;
+	bool starts_clock;
+	struct lobby_peer *peer;
+	void *conn; /* what lobby_peer_open was given */
+	const char *bytes;
+	size_t len;
+	const char *reason; /* static */
+	struct lobby_map *block;
+	struct match_record *record;
+	struct lobby_play *play;
+	int64_t map_id;
+	uint32_t count;
+};
+
+/* The whole state at a glance, for `hillctl status`. */
+struct lobby_status {
+	size_t peers, logged_in, waiting; /* connections */
+	size_t bots, ladders;             /* of the catalogue, enabled */
+	size_t matches;                   /* in play, offers included */
+	size_t results_waiting;           /* for the store */
+	size_t maps, map_bytes;           /* in the cache */
+	uint64_t match_bytes;             /* admitted for engines */
+	uint64_t started, finished, cancelled, voided; /* matches since start */
+	bool is_draining, has_store_trouble, is_lagging;
+};
+
+/* A lobby with an empty catalogue. Copies CONFIG. lobby_free. */
+struct lobby *lobby_new(const struct lobby_config *config) WARN_UNUSED;
+/*
+ * Free everything, also peers, matches and the records and maps in actions
+ * not yet taken. Nothing may be in a worker's hands. NULL is fine.
+ */
+void lobby_free(struct lobby *lobby);
+/*
+ * Replace the bounds by those of CONFIG (SIGHUP); `host` and `random_seed`
+ * stay as they are. What is in play keeps what it has.
+ */
+void lobby_configure(struct lobby *lobby, const struct lobby_config *config);
+
+/*
+ * The next action, oldest first; false when there is none. Actions of peers
+ * that have closed meanwhile are left out.
+ */
+bool lobby_next_action(struct lobby *lobby,
+		       struct lobby_action *ret) WARN_UNUSED;
+
+/*
+ * A peer has connected from ADDRESS (LOBBY_ADDRESS_BYTES). CONN is handed
+ * back in its actions; LINK_ID names the connection in log lines. Greets it.
+ * Where a bound on connections is met it is told so and a CLOSE is queued;
+ * the result is a peer all the same. Never NULL.
+ */
+struct lobby_peer *lobby_peer_open(struct lobby *lobby,
+				   const uint8_t address[LOBBY_ADDRESS_BYTES],
+				   void *conn, uint64_t link_id,
+				   int64_t now_us) WARN_UNUSED;
+/*
+ * LEN bytes (1..65536, any cut) came from PEER. All are taken over: what must
+ * wait is kept and reading paused. Borrows BYTES for the call.
+ */
+void lobby_peer_bytes(struct lobby *lobby, struct lobby_peer *peer,
+		      const char *bytes, size_t len, int64_t now_us);
+/*
+ * PEER half-closed its link (read() gave 0). Its lines still count and what
+ * is queued is still sent, but it is a link end: a CLOSE follows.
+ */
+void lobby_peer_eof(struct lobby *lobby, struct lobby_peer *peer,
+		    int64_t now_us);
+/*
+ * The link is gone, or the caller has closed it. PEER is freed once the
+ * action queue is empty; do not use it any more.
+ */
+void lobby_peer_closed(struct lobby *lobby, struct lobby_peer *peer,
+		       int64_t now_us);
+/*
+ * A peer that does not read passed LIMIT_OUTPUT_BYTES: a CLOSE follows.
+ */
+void lobby_peer_overflow(struct lobby *lobby, struct lobby_peer *peer,
+			 int64_t now_us);
+
+/* See LOBBY_SEND, LOBBY_WATCH_FILES, LOBBY_SAMPLE_RTT. */
+void lobby_clock_started(struct lobby *lobby, struct lobby_peer *peer,
+			 int64_t now_us);
+void lobby_files_acked(struct lobby *lobby, struct lobby_peer *peer,
+		       int64_t now_us);
+void lobby_rtt(struct lobby *lobby, struct lobby_peer *peer, uint32_t rtt_us,
+	       int64_t now_us);
+
+/*
+ * The moment (at the earliest) at which lobby_last_reads and lobby_expire
+ * want to be called; INT64_MAX when none is set. May lie in the past: then
+ * at once, after other input was looked at.
+ */
+int64_t lobby_deadline(const struct lobby *lobby);
+/*
+ * Queue a LOBBY_READ for each peer on whose reply a verdict is due at NOW.
+ * Carry them out, then call lobby_expire with the same NOW.
+ */
+void lobby_last_reads(struct lobby *lobby, int64_t now_us);
+/* Do what is due at NOW: verdicts, offers and logins that ran out, ... */
+void lobby_expire(struct lobby *lobby, int64_t now_us);
+/* The loop itself lost LOST_US (a late wake-up): nobody's clock pays it. */
+void lobby_stalled(struct lobby *lobby, int64_t lost_us, int64_t now_us);
+/*
+ * The loop's worst lag over the last second, told about once a second. While
+ * it is above a tenth of the shortest turn limit in play no match starts.
+ */
+void lobby_loop_lag(struct lobby *lobby, int64_t lag_us, int64_t now_us);
+
+/*
+ * Parse DATA (the bytes of map NAME with its row's OPTIONS) for GAME and
+ * prepare the block that seats get. Any thread. 0 with *RET (one reference,
+ * the caller's), -EINVAL or -ENOMEM with ERROR set. Borrows everything.
+ */
+int lobby_map_new(struct lobby_map **ret, const struct game *game,
+		  const char *name, const char *options, const char *data,
+		  size_t len, struct game_error *error) WARN_UNUSED;
+/* Give one reference back; the last frees. Loop thread. NULL is fine. */
+void lobby_map_unref(struct lobby_map *map);
+/* Map MAP_ID is here: takes over the reference of MAP. */
+void lobby_map_loaded(struct lobby *lobby, int64_t map_id,
+		      struct lobby_map *map, int64_t now_us);
+/* Map MAP_ID cannot be had; TEXT says why. Its ladders go on without it. */
+void lobby_map_failed(struct lobby *lobby, int64_t map_id, const char *text,
+		      int64_t now_us);
+
+/* The long computation of PLAY. A worker's; nobody else touches PLAY. */
+void lobby_play_work(struct lobby_play *play);
+/* It has come back from the worker. */
+void lobby_play_worked(struct lobby *lobby, struct lobby_play *play,
+		       int64_t now_us);
+
+/* The match MATCH_ID is on disk: its seats are told. */
+void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us);
+/*
+ * The store cannot write (true), or can again (false). While it cannot, no
+ * match starts and who waits is told.
+ */
+void lobby_store_trouble(struct lobby *lobby, bool is_trouble, int64_t now_us);
+/* COUNT match ids from FROM are reserved on disk. 0: try again later. */
+void lobby_ids(struct lobby *lobby, int64_t from, uint32_t count,
+	       int64_t now_us);
+/*
+ * The catalogue is now ROWS (borrowed for the call). Peers stay; what is in
+ * play is played to its end by the rules it began with. Who waits for a
+ * ladder that vanished leaves its queue; peers of a bot that vanished are
+ * closed, at the end of their match if they play.
+ */
+void lobby_catalogue_replace(struct lobby *lobby,
+			     const struct row_catalogue *rows, int64_t now_us);
+
+/*
+ * Start no more matches. What runs may finish until DEADLINE_US; the rest is
+ * abandoned then. LOBBY_DRAINED follows when all is told, stored and closed.
+ */
+void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us);
+
+void lobby_status(const struct lobby *lobby, struct lobby_status *ret);
+/*
+ * Assert every invariant of the lobby and all that it holds. For tests; slow.
+ */
+void lobby_check(const struct lobby *lobby);
+
+#endif
