@@ -19,6 +19,10 @@ enum {
 	LIMIT_OUTPUT_BYTES =
 		1024 * 1024, /* queued for a peer that does not read */
 	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,
+	LIMIT_STORE_RECORDS = 10000, /* matches that wait for the disk */
+	LIMIT_STORE_BYTES = 64 * 1024 * 1024, /* and their bytes */
+	LIMIT_ADMIN_BYTES = 48 * 1024 * 1024, /* one command: a map in base64 */
+	LIMIT_LADDER_MAPS = 1000,
 };
 
 #endif

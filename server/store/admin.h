@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * admin.h - the host's commands, as JSON: one object in, one object out. The
+ * same commands come through hilld's control socket and from hillctl on a
+ * file that no hilld holds.
+ *
+ *	{"command": "bot add", "name": "crazy", "owner": "alice"}
+ *	{"ok": true, "bot": {...}, "token": "hill_..."}
+ *	{"ok": false, "field": "name", "error": "name: ..."}
+ *
+ * Commands and their fields ('*' must be there; the rest may be left out):
+ *	owner add        name* external_id note
+ *	owner list
+ *	owner change     name* new_name external_id note
+ *	owner disable    name* disabled (true)
+ *	bot add          name* owner* max_connections (a new owner is made)
+ *	bot list         owner
+ *	bot change       name* owner max_connections
+ *	bot disable      name* disabled (true)
+ *	token add        bot*
+ *	token list       bot
+ *	token revoke     id*
+ *	token rotate     bot* (all old ones revoked, one new)
+ *	ladder add       name* game* maps* seats params turn_ms init_ms
+ *	                 grace_ms bank_ms bank_step_ms lag_cap_ms ready_ms
+ *	                 file_ms seeds ("random", "1..5") bot_seed ("own",
+ *	                 "match") rated original
+ *	ladder list
+ *	ladder change    name* and all of those but game
+ *	ladder disable   name* disabled (true)
+ *	map add          name* game* data* (base64) options visibility
+ *	                 ("public", "hidden")
+ *	map list         game
+ *	map change       name* game visibility
+ *	map disable      name* game disabled (true)
+ *	status
+ * Unknown commands and fields are refused, and so is a value of the wrong
+ * type. A command changes all that it says or nothing.
+ */
+#ifndef HILL_STORE_ADMIN_H
+#define HILL_STORE_ADMIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "server/base/alloc.h"
+
+struct store;
+
+/*
+ * Carry out REQUEST (borrowed). The reply is the caller's (json_decref) and
+ * never NULL. *RET_CHANGED (may be NULL) says whether the catalogue changed,
+ * so that hilld reads it again. Any thread but the loop's: it waits for the
+ * disk, and a map's import takes its time.
+ */
+json_t *store_admin(struct store *store, const json_t *request,
+		    bool *ret_changed) WARN_UNUSED;
+/*
+ * Likewise from LEN bytes of TEXT to a text of one line, without its LF, that
+ * the caller frees. Duplicate keys, NULs, depth and what follows the object
+ * are refused as strictly as unknown fields.
+ */
+char *store_admin_text(struct store *store, const char *text, size_t len,
+		       bool *ret_changed) WARN_UNUSED;
+
+#endif

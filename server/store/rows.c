@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/store/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void row_catalogue_release(struct row_catalogue *catalogue)
+{
+	if (catalogue == NULL)
+		return;
+	for (size_t i = 0; i < catalogue->nladders; i++)
+		free(catalogue->ladders[i].map_ids);
+	free(catalogue->bots);
+	free(catalogue->tokens);
+	free(catalogue->ladders);
+	free(catalogue->maps);
+	memset(catalogue, 0, sizeof(*catalogue));
+}
+
+void row_match_list_release(struct row_match_list *list)
+{
+	if (list == NULL)
+		return;
+	free(list->matches);
+	memset(list, 0, sizeof(*list));
+}
+
+void row_record_release(struct row_record *record)
+{
+	if (record == NULL)
+		return;
+	free(record->map_data);
+	free(record->transcript);
+	free(record->notes);
+	free(record->samples);
+	memset(record, 0, sizeof(*record));
+}
+
+void row_summary_release(struct row_summary *summary)
+{
+	if (summary == NULL)
+		return;
+	free(summary->standings);
+	memset(summary, 0, sizeof(*summary));
+}

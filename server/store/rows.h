@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h - what the store knows, as plain data: owners' bots, ladders, maps,
+ * matches. No function here touches the database; lobby, web and hillctl read
+ * these structs without knowing that there is one.
+ *
+ * Ids are the database's, from 1; 0 is none. Text is NUL-terminated UTF-8.
+ * Wall times are microseconds since 1970 UTC.
+ */
+#ifndef HILL_STORE_ROWS_H
+#define HILL_STORE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/base/limits.h"
+
+enum {
+	ROW_HASH_BYTES = 32,     /* SHA-256 */
+	ROW_PARAMS_BYTES = 512,  /* "turns=500", the NUL included */
+	ROW_OPTIONS_BYTES = 512, /* a map's row options, likewise */
+	ROW_REASON_BYTES = 256,  /* why a match is void, likewise */
+	ROW_SEED_BYTES = 24      /* a 63-bit seed in decimal, likewise */
+};
+
+struct row_bot {
+	int64_t id;
+	int64_t owner_id;
+	int64_t version_id; /* of the version that plays now */
+	uint32_t version;   /* its number, from 1 */
+	uint32_t max_connections;
+	bool is_disabled; /* the bot or its owner */
+	char name[LIMIT_NAME_BYTES + 1];
+};
+
+/* A token that opens a bot's door; its text is nowhere in the database. */
+struct row_token {
+	int64_t id;
+	int64_t bot_id;
+	uint8_t hash[ROW_HASH_BYTES]; /* SHA-256 of the whole token's text */
+};
+
+/* Which bot seed a program is handed. */
+enum row_bot_seed {
+	ROW_BOT_SEED_OWN,   /* drawn by itself, 31 bits */
+	ROW_BOT_SEED_MATCH, /* the match's: original rules */
+	ROW_BOT_NSEEDS
+};
+
+struct row_ladder {
+	int64_t id;
+	char name[LIMIT_NAME_BYTES + 1];
+	char game[LIMIT_NAME_BYTES + 1];
+	unsigned seats;
+	char params[ROW_PARAMS_BYTES]; /* canonical: game_params_format() */
+	uint32_t turn_ms;
+	uint32_t init_ms;
+	uint32_t grace_ms;
+	uint32_t bank_ms;
+	uint32_t bank_step_ms;
+	uint32_t lag_cap_ms;
+	uint32_t ready_ms;
+	uint32_t file_ms;
+	bool is_seed_random;
+	int64_t seed_first; /* when not random: first..last, in order */
+	int64_t seed_last;
+	int64_t seed_next; /* the one after the last match on disk */
+	enum row_bot_seed bot_seed;
+	bool is_rated;
+	bool is_disabled;
+	size_t nmaps;
+	int64_t *map_ids; /* owned by the catalogue; enabled maps, in order */
+};
+
+enum row_visibility {
+	ROW_MAP_PUBLIC, /* may be shown to anybody */
+	ROW_MAP_HIDDEN, /* only the bots that play it see it */
+	ROW_MAP_NVISIBILITIES
+};
+
+/* A map without its bytes: those come from store_map_bytes(). */
+struct row_map {
+	int64_t id;
+	char name[LIMIT_NAME_BYTES + 1]; /* the file name that bots are told */
+	char game[LIMIT_NAME_BYTES + 1];
+	char options[ROW_OPTIONS_BYTES]; /* "" for none */
+	uint8_t hash[ROW_HASH_BYTES];    /* SHA-256 of the bytes */
+	size_t size_bytes;
+	enum row_visibility visibility;
+	bool is_disabled;
+};
+
+/* All that the lobby has to know, read at one moment. */
+struct row_catalogue {
+	struct row_bot *bots; /* by id, disabled ones included */
+	size_t nbots;
+	struct row_token *tokens; /* by id; revoked ones are left out */
+	size_t ntokens;
+	struct row_ladder *ladders; /* by id, disabled ones included */
+	size_t nladders;
+	struct row_map *maps; /* by id, disabled ones included */
+	size_t nmaps;
+};
+
+/* Match ids first .. first + count - 1, never given before nor again. */
+struct row_ids {
+	int64_t first;
+	uint32_t count;
+};
+
+enum row_status {
+	ROW_MATCH_STORED, /* it counts */
+	ROW_MATCH_VOID,   /* the server's fault: counts for nothing */
+	ROW_MATCH_NSTATUSES
+};
+
+/* One seat of a stored match. */
+struct row_seat {
+	int64_t bot_id;
+	char bot[LIMIT_NAME_BYTES + 1];
+	uint32_t version; /* of the bot */
+	double score;
+	int64_t points;
+	unsigned rank;      /* from 1 */
+	char reason[24];    /* finished, late, gone, ... */
+	uint32_t faults;    /* of any kind, the late ones included */
+	uint32_t late;      /* requests whose time ran out */
+	uint32_t banked;    /* requests that spent of the bank */
+	int64_t max_us;     /* slowest reply */
+	char exit_text[24]; /* "exit=0", "signal=9", "stdout=closed" or "" */
+	unsigned ncolumns;
+	double columns[6]; /* in the order of game->columns */
+};
+
+struct row_match {
+	int64_t id;
+	int64_t ladder_id;
+	int64_t map_id;
+	char ladder[LIMIT_NAME_BYTES + 1];
+	char game[LIMIT_NAME_BYTES + 1];
+	char map[LIMIT_NAME_BYTES + 1];
+	char params[ROW_PARAMS_BYTES];
+	char seed[ROW_SEED_BYTES];
+	char bot_seed[ROW_SEED_BYTES];
+	unsigned engine_version;
+	uint32_t turn_ms;
+	uint32_t grace_ms;
+	bool is_rated;
+	enum row_status status;
+	char void_reason[ROW_REASON_BYTES]; /* "" when stored */
+	int64_t started_us;
+	int64_t ended_us;
+	uint64_t digest; /* of all output lines */
+	unsigned nseats;
+	struct row_seat seats[LIMIT_SEATS];
+};
+
+/* What store_matches() looks for; NULL and 0 do not matter. */
+struct row_filter {
+	const char *bot;
+	const char *ladder;
+	const char *game;
+	const char *map;
+	const char *seed;   /* decimal */
+	const char *reason; /* of any seat */
+	int64_t before_id;  /* only older matches: the next page */
+	uint32_t limit;     /* at most that many, newest first; 0: 50 */
+};
+
+struct row_match_list {
+	struct row_match *matches; /* owned: row_match_list_release() */
+	size_t nmatches;
+};
+
+/* A match with all that its replay needs. */
+struct row_record {
+	struct row_match match;
+	char map_options[ROW_OPTIONS_BYTES];
+	char *map_data; /* these four owned: row_record_release() */
+	size_t map_len;
+	uint8_t *transcript; /* as server/match deflated it */
+	size_t transcript_len;
+	uint8_t *notes; /* likewise */
+	size_t notes_len;
+	uint64_t *samples; /* of the running digest */
+	size_t nsamples;
+};
+
+/* How a bot fared in a game: one line of the summary. */
+struct row_standing {
+	char bot[LIMIT_NAME_BYTES + 1];
+	char game[LIMIT_NAME_BYTES + 1];
+	int64_t matches;
+	double mean_score;
+	double best_score;
+	bool is_shared; /* it met others: wins mean something */
+	int64_t wins;   /* first places in matches of several seats */
+};
+
+struct row_summary {
+	struct row_standing *standings; /* owned: row_summary_release() */
+	size_t nstandings;
+};
+
+/* Figures for `hillctl status`. */
+struct row_counts {
+	int64_t owners, bots, tokens, ladders, maps, matches, voids;
+	int64_t last_match_id; /* 0 before the first */
+};
+
+/* Free what a filled-in struct owns; all zero or NULL is fine. */
+void row_catalogue_release(struct row_catalogue *catalogue);
+void row_match_list_release(struct row_match_list *list);
+void row_record_release(struct row_record *record);
+void row_summary_release(struct row_summary *summary);
+
+#endif
