@@ -16,6 +16,10 @@ enum {
 	LIMIT_LINES_AHEAD = 16,     /* replies that wait for their request */
 	LIMIT_OVERLONG_FACTOR = 16, /* x line-max without an LF ends the link */
 	LIMIT_MAP_BYTES = 32 * 1024 * 1024,
+	LIMIT_LOGIN_MS = 10000,    /* from connect to a correct login */
+	LIMIT_BAD_LINES_LOGIN = 5, /* lines in a row that cannot be taken */
+	LIMIT_BAD_LINES = 32,      /* likewise, after login */
+	LIMIT_SKIPPED_LINES = 1024 * 1024, /* lines= of an unknown word */
 	LIMIT_OUTPUT_BYTES =
 		1024 * 1024, /* queued for a peer that does not read */
 	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,

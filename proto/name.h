@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name.h - which names are names, for server and clients alike. Any thread.
+ */
+#ifndef HILL_PROTO_NAME_H
+#define HILL_PROTO_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	NAME_BOT_MIN = 3,
+	NAME_BOT_MAX = 24,
+	NAME_TEXT_MAX = 64, /* files and ladders */
+};
+
+/* A bot: 3..24 of a-z 0-9 - _. */
+bool name_is_bot(const char *name, size_t len);
+/*
+ * What PROTOCOL.md and every refusal say of a bot's name: static text.
+ */
+const char *name_bot_rule(void);
+/* A ladder, a game: 1..64 of a-z 0-9 - _ and '.', beginning with a-z 0-9. */
+bool name_is_ladder(const char *name, size_t len);
+/* A file: 1..64 of A-Z a-z 0-9 . _ -, not beginning with '.' or '-'. */
+bool name_is_file(const char *name, size_t len);
+/* A token: 1..128 printable ASCII characters without blanks. */
+bool name_is_token(const char *name, size_t len);
+
+#endif
