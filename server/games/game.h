@@ -172,6 +172,8 @@ struct game {
 	unsigned ncolumns;
 	/* The original's limits. */
 	uint32_t turn_ms, init_ms, grace_ms;
+	/* Late replies that end a seat's game, for people; 0: any number. */
+	unsigned late_max;
 
 	/*
 	 * The bytes under which SOURCE enters the pool (image-battle: plain
