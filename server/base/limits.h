@@ -20,6 +20,7 @@ enum {
 	LIMIT_BAD_LINES_LOGIN = 5, /* lines in a row that cannot be taken */
 	LIMIT_BAD_LINES = 32,      /* likewise, after login */
 	LIMIT_SKIPPED_LINES = 1024 * 1024, /* lines= of an unknown word */
+	LIMIT_MINE_CELLS = 32 * 1024 * 1024, /* rows x longest row */
 	LIMIT_OUTPUT_BYTES =
 		1024 * 1024, /* queued for a peer that does not read */
 	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/games/lambda_mining.h"
+
 const struct game *const games_all[] = {
+	&game_lambda_mining,
 	NULL,
 };
 
