@@ -22,6 +22,7 @@ struct golden_game {
 };
 
 static const struct golden_game games[] = {
+	{ "lambda-mining", "route.txt", golden_lambda_mining },
 	{ NULL, NULL, NULL },
 };
 
