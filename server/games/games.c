@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/games/image_battle.h"
 #include "server/games/lambda_mining.h"
 
 const struct game *const games_all[] = {
+	&game_image_battle,
 	&game_lambda_mining,
 	NULL,
 };

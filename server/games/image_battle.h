@@ -23,7 +23,7 @@ enum image_battle_end {
 struct image_battle_view {
 	enum image_battle_end end;
 	int64_t turn;      /* the current one, from 1; 0 before begin */
-	int64_t completed; /* turns whose last seat has answered */
+	int64_t completed; /* turns done, but for one that was all passes */
 	int64_t accepted;  /* pixels placed so far, all seats together */
 	unsigned seats;
 	uint8_t order[GAME_SEATS_MAX];      /* seats as this turn asks them */
