@@ -93,7 +93,7 @@ bool slice_is(struct slice slice, const char *text);
  * fit, -EINVAL when it holds a NUL; TO is "" then.
  */
 int slice_copy(struct slice slice, char *to, size_t size) WARN_UNUSED;
-/* Whether the LEN bytes are UTF-8 (no surrogates, no overlong) without a NUL. */
+/* Whether the bytes are UTF-8: no surrogate, nothing overlong, no NUL. */
 bool text_is_utf8(const char *text, size_t len);
 
 /*

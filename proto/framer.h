@@ -41,6 +41,7 @@ struct frame {
 		*text; /* borrowed till the next framer call; no NUL ends it */
 	size_t len;    /* of `text`; of FRAME_LONG the bytes that came */
 	bool is_control; /* of FRAME_LONG: it began as a control line */
+	bool is_raw;     /* of FRAME_LONG: it was one of the raw lines */
 };
 
 /* Unread bytes; framer_next() moves it on. Borrowed by nobody afterwards. */
@@ -56,21 +57,22 @@ enum framer_mode {
 };
 
 struct framer {
-	char *kept;          /* owned: unread bytes; NULL when there are none */
-	uint32_t kept_at;    /* first unread byte in `kept` */
-	uint32_t kept_len;   /* end of the bytes in `kept` */
-	uint32_t kept_cap;   /* allocated */
-	uint32_t dropped;    /* bytes dropped of a line that is too long */
-	uint32_t raw_lines;  /* raw lines still to come */
-	uint32_t raw_limit;  /* of each of them, bytes */
-	uint32_t game_limit; /* bytes of a game line, escape not counted */
+	char *kept;             /* owned: unread bytes, or NULL */
+	uint32_t kept_at;       /* first unread byte in `kept` */
+	uint32_t kept_scanned;  /* no LF lies between kept_at and here */
+	uint32_t kept_len;      /* end of the bytes in `kept` */
+	uint32_t kept_cap;      /* allocated */
+	uint32_t dropped;       /* bytes dropped of a line that is too long */
+	uint32_t raw_lines;     /* raw lines still to come */
+	uint32_t raw_limit;     /* of each of them, bytes */
+	uint32_t game_limit;    /* bytes of a game line, escape not counted */
 	uint32_t control_limit; /* bytes of a control line, '@' counted */
 	uint32_t flood_limit;   /* bytes without LF that end the link */
-	uint8_t mode;
-	uint8_t failed;     /* enum frame_kind that sticks; 0 none */
-	bool is_dropping;   /* within a line that is too long */
-	bool drops_control; /* and it began as a control line */
-	bool drops_cr;      /* and the last byte was a CR, not counted yet */
+	uint8_t mode;           /* enum framer_mode */
+	uint8_t failed;         /* enum frame_kind that sticks; 0 none */
+	bool is_dropping;       /* within a line that is too long */
+	bool drops_control;     /* ... which began as a control line */
+	bool drops_cr;          /* ... whose last byte was a CR, not counted */
 };
 
 /*

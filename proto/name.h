@@ -12,6 +12,7 @@ enum {
 	NAME_BOT_MIN = 3,
 	NAME_BOT_MAX = 24,
 	NAME_TEXT_MAX = 64, /* files and ladders */
+	NAME_TOKEN_MAX = 128,
 };
 
 /* A bot: 3..24 of a-z 0-9 - _. */

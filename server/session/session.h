@@ -93,6 +93,7 @@ struct session {
 	int64_t newest_match_id;  /* the newest that this peer was told */
 	const char *close_reason; /* static word; NULL while open */
 	uint32_t stray_lines;     /* game lines thrown away, so far */
+	uint32_t line_max;        /* of the match that is offered */
 	uint16_t ladders;         /* that the peer waits on */
 	uint8_t state;            /* enum session_state */
 	uint8_t bad_lines;        /* in a row */
@@ -100,8 +101,8 @@ struct session {
 	bool wants_ping;
 };
 
-/* A new connection at NOW_US. session_release frees. */
-void session_init(struct session *session, int64_t now_us);
+/* A new connection, to log in by LOGIN_BY_US. session_release frees. */
+void session_init(struct session *session, int64_t login_by_us);
 void session_release(struct session *session);
 /* Append the server's first line: `@hill 1 HOST`. */
 void session_greet(struct session *session, const char *host, struct buf *out);
@@ -142,8 +143,8 @@ void session_left(struct session *session, const char *ladder, unsigned ladders,
 /* The peer waits on LADDERS ladders now, without a word. */
 void session_set_ladders(struct session *session, unsigned ladders);
 /*
- * A match is offered; the match itself writes @match. LINE_MAX is the game's.
- * From IDLE or QUEUED.
+ * A match is offered; the match itself writes @match. LINE_MAX is the game's;
+ * it holds from @ready on, till the next @ready. From IDLE or QUEUED.
  */
 void session_offer(struct session *session, int64_t match_id, size_t line_max);
 /* All are ready: READY -> PLAYING. The match writes @start. */

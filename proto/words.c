@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "proto/words.h"
+
+#include <string.h>
+
+#define IN(phase) (1u << PHASE_##phase)
+#define NEED(name, doc)          \
+	{                        \
+		name, doc, false \
+	}
+#define MAY(name, doc)          \
+	{                       \
+		name, doc, true \
+	}
+#define MATCH_ARG NEED("MATCH", "the match's number, as in @match")
+
+enum {
+	CLIENT = WORD_FROM_CLIENT,
+	SERVER = WORD_FROM_SERVER,
+	BOTH = WORD_FROM_CLIENT | WORD_FROM_SERVER,
+	IN_MATCH = IN(OFFERED) | IN(READY) | IN(PLAYING),
+};
+
+/* clang-format off */
+const struct word words[WORD_NWORDS] = {
+	[WORD_LOGIN] = {
+		"login", CLIENT, IN(NEW),
+		{ NEED("NAME", "the bot's name: 3 to 24 of a-z 0-9 - _"),
+		  NEED("TOKEN", "its token: at most 128 printable ASCII "
+				"characters, no blank") },
+		{ MAY("proto", "version of this protocol, 1 when missing"),
+		  MAY("client", "name and version of the program, for the log"),
+		  MAY("version", "version of the bot, for the record"),
+		  MAY("ping", "1: this client answers `@ping` with `@pong`") },
+		.doc = "log in; answered by `@welcome` or `@error`",
+	},
+	[WORD_HELP] = {
+		"help", BOTH, PHASES_ALL, { { 0 } }, { { 0 } },
+		.has_text = true,
+		.doc = "list what can be said now; the answer is `@help` lines",
+	},
+	[WORD_PING] = {
+		"ping", BOTH, PHASES_ALL,
+		{ MAY("ID", "any word; comes back in the answer") }, { { 0 } },
+		.doc = "ask for a sign of life; answered by `@pong ID`. The "
+		       "server asks only clients that said ping=1",
+	},
+	[WORD_PONG] = {
+		"pong", BOTH, PHASES_ALL,
+		{ MAY("ID", "the word of the `@ping`") }, { { 0 } },
+		.doc = "the answer to `@ping`",
+	},
+	[WORD_QUIT] = {
+		"quit", CLIENT, PHASES_ALL, { { 0 } }, { { 0 } },
+		.doc = "end the connection; in a match the seat is gone",
+	},
+	[WORD_PLAY] = {
+		"play", CLIENT, PHASES_LOGGED_IN,
+		{ NEED("LADDER", "where to play; a game's default ladder bears "
+				 "the game's name") },
+		{ { 0 } },
+		.doc = "wait for matches on a ladder, one after the other, till "
+		       "`@leave` or the end of the link; answered by `@queued` "
+		       "or `@error`",
+	},
+	[WORD_LEAVE] = {
+		"leave", CLIENT, PHASES_LOGGED_IN,
+		{ MAY("LADDER", "which; all when missing") }, { { 0 } },
+		.doc = "wait no more; a match that is offered or runs is not "
+		       "touched; answered by `@left`",
+	},
+	[WORD_READY] = {
+		"ready", CLIENT, IN(OFFERED),
+		{ MATCH_ARG,
+		  MAY("quiet", "no `@banked` and `@fault` before `@end`") },
+		{ { 0 } },
+		.doc = "promise to play; from here on game lines count",
+	},
+	[WORD_SKIP] = {
+		"skip", CLIENT, IN(READY) | IN(PLAYING),
+		{ MAY("MATCH", "the match's number; the current one when "
+			       "missing") },
+		{ { 0 } },
+		.doc = "the oldest reply that is still owed for a request that "
+		       "ran out will never come; not a pass",
+	},
+	[WORD_GONE] = {
+		"gone", CLIENT, IN(READY) | IN(PLAYING),
+		{ MATCH_ARG },
+		{ MAY("exit", "the program's exit status"),
+		  MAY("signal", "the number of the signal that ended it"),
+		  MAY("stdout", "closed: it closed its standard output") },
+		.doc = "the bot's program has ended: nothing more comes from "
+		       "this seat",
+	},
+	[WORD_RESIGN] = {
+		"resign", CLIENT, IN_MATCH, { MATCH_ARG }, { { 0 } },
+		.doc = "give the match up",
+	},
+	[WORD_HILL] = {
+		"hill", SERVER, 0,
+		{ NEED("PROTO", "version of this protocol: 1"),
+		  NEED("HOST", "the server's name for itself") },
+		{ { 0 } },
+		.doc = "the server's first line",
+	},
+	[WORD_WELCOME] = {
+		"welcome", SERVER, 0, { NEED("NAME", "the bot") }, { { 0 } },
+		.doc = "logged in",
+	},
+	[WORD_ERROR] = {
+		"error", SERVER, 0,
+		{ NEED("CODE", "one of the codes below") },
+		{ MAY("retry-after", "seconds after which to try again") },
+		.has_text = true,
+		.doc = "something was refused, for the reason that CODE names",
+	},
+	[WORD_QUEUED] = {
+		"queued", SERVER, 0, { NEED("LADDER", "the ladder") },
+		{ NEED("waiting", "connections that wait there, this one "
+				  "included") },
+		.doc = "waiting for a match",
+	},
+	[WORD_LEFT] = {
+		"left", SERVER, 0,
+		{ MAY("LADDER", "the ladder; missing: all of them") }, { { 0 } },
+		.doc = "waiting no more",
+	},
+	[WORD_MATCH] = {
+		"match", SERVER, 0, { NEED("MATCH", "its number") },
+		{ NEED("ladder", "the ladder"),
+		  NEED("game", "the game"),
+		  NEED("seat", "this connection's seat, from 1"),
+		  NEED("seats", "how many there are"),
+		  NEED("turn-ms", "time for one reply"),
+		  NEED("init-ms", "more for the first reply"),
+		  NEED("bank-ms", "the bank at the start"),
+		  NEED("lag-cap-ms", "most of the link's delay that is "
+				     "forgiven"),
+		  NEED("ready-ms", "time to say `@ready`"),
+		  NEED("line-max", "bytes that a game line may have"),
+		  NEED("rated", "1: counts for the ladder"),
+		  MAY("...", "the game's own parameters by name, as turns=500") },
+		.doc = "a match is offered: say `@ready MATCH` within ready-ms",
+	},
+	[WORD_CANCEL] = {
+		"cancel", SERVER, 0, { MATCH_ARG },
+		{ MAY("reason", "why, in one word") },
+		.has_text = true,
+		.doc = "the match does not take place; closes `@match`",
+	},
+	[WORD_VOID] = {
+		"void", SERVER, 0, { MATCH_ARG },
+		{ MAY("reason", "why, in one word") },
+		.has_text = true,
+		.doc = "the server could not do the match justice: it counts "
+		       "for nothing; closes `@match`",
+	},
+	[WORD_FILE] = {
+		"file", SERVER, 0,
+		{ NEED("NAME", "the file's name"),
+		  NEED("FORM", "`text` or `base64`") },
+		{ NEED("lines", "raw lines that follow"),
+		  NEED("bytes", "size of the file") },
+		.has_block = true,
+		.doc = "a file for the program, before `@start`",
+	},
+	[WORD_ARGS] = {
+		"args", SERVER, 0, { { 0 } }, { { 0 } },
+		.is_verbatim = true,
+		.doc = "the program's command line arguments: the rest of the "
+		       "line, split at single blanks",
+	},
+	[WORD_START] = {
+		"start", SERVER, 0, { MATCH_ARG }, { { 0 } },
+		.doc = "start the program; game lines follow",
+	},
+	[WORD_INPUT] = {
+		"input", SERVER, 0, { NEED("FORM", "`text` or `base64`") },
+		{ NEED("lines", "raw lines that follow"),
+		  NEED("bytes", "size of the input") },
+		.has_block = true,
+		.doc = "all of the program's standard input, which then ends; "
+		       "the seat owes one reply",
+	},
+	[WORD_BANKED] = {
+		"banked", SERVER, 0, { { 0 } },
+		{ NEED("turn", "number of the request, from 1"),
+		  NEED("ms", "what the reply took"),
+		  NEED("left", "what is left of the bank, ms") },
+		.doc = "a reply was late and the bank has paid for it",
+	},
+	[WORD_FAULT] = {
+		"fault", SERVER, 0,
+		{ NEED("KIND", "late, invalid, long, ..."),
+		  MAY("COUNT", "n/limit: the n-th, limit end the game for this "
+			       "seat") },
+		{ NEED("turn", "number of the request, from 1") },
+		.has_text = true,
+		.doc = "this seat did something wrong",
+	},
+	[WORD_INTERRUPT] = {
+		"interrupt", SERVER, 0, { MATCH_ARG }, { { 0 } },
+		.doc = "time is up: the program gets SIGINT, and grace to "
+		       "answer",
+	},
+	[WORD_END] = {
+		"end", SERVER, 0, { MATCH_ARG },
+		{ NEED("stop", "how the original ended its programs: term, "
+			       "eof, exit"),
+		  NEED("reason", "finished, late, gone, suspended, invalid, "
+				 "abandoned, ...") },
+		.doc = "this seat's game is over; the connection may play again",
+	},
+	[WORD_PLACE] = {
+		"place", SERVER, 0, { MATCH_ARG },
+		{ NEED("seat", "the seat, from 1"),
+		  NEED("bot", "who sat there"),
+		  NEED("score", "as the original printed it"),
+		  NEED("rank", "from 1; equals share one") },
+		.doc = "one seat's result, one line a seat, before `@result`",
+	},
+	[WORD_RESULT] = {
+		"result", SERVER, 0, { MATCH_ARG },
+		{ NEED("score", "this seat's score"),
+		  NEED("late", "late replies"),
+		  NEED("banked", "replies that the bank has paid for"),
+		  NEED("max-ms", "the longest reply") },
+		.doc = "the match is stored for good; closes `@match`",
+	},
+};
+
+const struct error_kind error_kinds[ERROR_NCODES] = {
+	[ERROR_NONE] = { "none", false, "no error; never sent" },
+	[ERROR_UNKNOWN_WORD] = { "unknown-word", false,
+		"no such control word; try @help" },
+	[ERROR_BAD_ARGUMENTS] = { "bad-arguments", false,
+		"the word's arguments or keys do not fit" },
+	[ERROR_BAD_TEXT] = { "bad-text", false,
+		"a control line holds a NUL or is no UTF-8" },
+	[ERROR_LINE_TOO_LONG] = { "line-too-long", false,
+		"the line is over its limit and was dropped; before login the "
+		"connection ends too" },
+	[ERROR_FLOOD] = { "flood", true,
+		"no LF for far too long" },
+	[ERROR_TOO_MANY_ERRORS] = { "too-many-errors", true,
+		"too many lines in a row that could not be taken" },
+	[ERROR_NOT_NOW] = { "not-now", false,
+		"the word is known but cannot be said now; try @help" },
+	[ERROR_NOT_LOGGED_IN] = { "not-logged-in", false,
+		"log in first: @login NAME TOKEN" },
+	[ERROR_STRAY_LINE] = { "stray-line", false,
+		"a game line counts only in a match; control words begin with "
+		"@, try @help; said once" },
+	[ERROR_LOGIN_TIMEOUT] = { "login-timeout", true,
+		"no login in time" },
+	[ERROR_LOGIN_FAILED] = { "login-failed", true,
+		"no such bot, or not its token" },
+	[ERROR_PROTOCOL_VERSION] = { "protocol-version", true,
+		"this server speaks protocol 1" },
+	[ERROR_BOT_DISABLED] = { "bot-disabled", true,
+		"the host has disabled this bot" },
+	[ERROR_BOT_BUSY] = { "bot-busy", true,
+		"the bot has all its connections, and all are in a match" },
+	[ERROR_EVICTED] = { "evicted", true,
+		"a newer login of the same bot took the place of this "
+		"connection: do not reconnect by yourself" },
+	[ERROR_SERVER_FULL] = { "server-full", true,
+		"the server has no room for another connection" },
+	[ERROR_ADDRESS_LIMIT] = { "address-limit", true,
+		"too many connections or failed logins from this address" },
+	[ERROR_SLOW_READER] = { "slow-reader", true,
+		"too much output waits to be read" },
+	[ERROR_SHUTDOWN] = { "shutdown", true,
+		"the server is going down" },
+	[ERROR_INTERNAL] = { "internal", true,
+		"the server has failed here; the fault is its own" },
+	[ERROR_UNKNOWN_LADDER] = { "unknown-ladder", false,
+		"no ladder of this name" },
+	[ERROR_LADDER_DISABLED] = { "ladder-disabled", false,
+		"the host has closed this ladder" },
+	[ERROR_ALREADY_QUEUED] = { "already-queued", false,
+		"this connection waits on that ladder already" },
+	[ERROR_TOO_MANY_LADDERS] = { "too-many-ladders", false,
+		"this connection waits on as many ladders as it may" },
+	[ERROR_UNKNOWN_MATCH] = { "unknown-match", false,
+		"this connection was never told of that match" },
+	[ERROR_NO_NEW_MATCHES] = { "no-new-matches", false,
+		"no match can start now; what waits goes on waiting" },
+};
+/* clang-format on */
+
+static const char *const phase_names[PHASE_N] = {
+	[PHASE_NEW] = "new",       [PHASE_IDLE] = "idle",
+	[PHASE_QUEUED] = "queued", [PHASE_OFFERED] = "offered",
+	[PHASE_READY] = "ready",   [PHASE_PLAYING] = "playing",
+};
+
+const struct word *word_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < WORD_NWORDS; i++) {
+		if (strlen(words[i].name) == len &&
+		    memcmp(words[i].name, name, len) == 0)
+			return &words[i];
+	}
+	return NULL;
+}
+
+enum word_id word_id(const struct word *word)
+{
+	return (enum word_id)(word - words);
+}
+
+const char *phase_name(enum phase phase)
+{
+	return phase_names[phase];
+}
