@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bridge.h - what the parts of hill-bridge share: the options, the slots.
+ *
+ * One process, one poll loop. A slot is one connection to hilld and at most
+ * one match with its program:
+ *
+ *	down -> connecting -> greeting -> login -> waiting
+ *	waiting --@match--> offered --@ready--> ready --@start--> playing
+ *	playing --@end--> ending --program dead--> waiting
+ *	any --link lost--> down (again after a pause) or finished
+ *
+ * link.c moves bytes, words.c and match.c know the words, watch.c the program,
+ * report.c tells people.
+ */
+#ifndef HILL_BRIDGE_BRIDGE_H
+#define HILL_BRIDGE_BRIDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clients/bridge/program.h"
+#include "proto/block.h"
+#include "proto/framer.h"
+#include "server/base/buffer.h"
+#include "server/base/limits.h"
+
+enum {
+	BRIDGE_SLOTS_MAX = 64,
+	BRIDGE_LADDERS_MAX = 8,
+	BRIDGE_ARGS_MAX = 64,   /* words that @args may add */
+	BRIDGE_PENDING_MAX = 4, /* matches of a slot whose @result is to come */
+	BRIDGE_LOGS_KEPT = 200, /* log files of one run; older ones go */
+	BRIDGE_OUT_BYTES = 8 * 1024 * 1024,
+};
+
+enum slot_state {
+	SLOT_DOWN,       /* no connection; tries again at retry_at_us */
+	SLOT_CONNECTING, /* TCP's handshake is under way */
+	SLOT_GREETING,   /* @hill is to come */
+	SLOT_LOGIN,      /* @login is said, @welcome is to come */
+	SLOT_WAITING,    /* logged in; queued, unless it has left */
+	SLOT_OFFERED, /* @match came; @ready waits for the last program's end */
+	SLOT_READY,   /* @ready said; files and @start are to come */
+	SLOT_PLAYING, /* the program plays */
+	SLOT_ENDING,  /* @end came; the program is being ended */
+	SLOT_FINISHED, /* takes no more part */
+	SLOT_NSTATES
+};
+
+/* A match from @match to its @result. */
+struct played {
+	int64_t id; /* 0: free */
+	char ladder[65];
+	unsigned seat, seats; /* from 1 */
+	bool is_over;         /* its @end came; only the result is open */
+	char reason[32];      /* of @end */
+	char others[256];     /* "name score, ..." from @place */
+	char score[32];
+	unsigned rank;
+	int64_t worst_us; /* slowest reply, by the bridge's own clock */
+	char log_path[512];
+};
+
+struct slot {
+	struct bridge *bridge; /* borrowed */
+	unsigned number;       /* from 1 */
+	enum slot_state state;
+	int fd; /* -1 without a connection */
+	struct framer framer;
+	struct buf out;
+	int64_t retry_at_us; /* in SLOT_DOWN */
+	/* of the handshake and the login; INT64_MAX none */
+	int64_t deadline_us;
+	unsigned attempts;      /* connections that failed in a row */
+	int64_t retry_after_us; /* what the server asked for; 0 nothing */
+	bool has_left;          /* @leave was said */
+	bool is_skipping;       /* raw lines that nobody wants */
+	uint32_t raw_left;      /* of those */
+	/* the match */
+	struct played played[BRIDGE_PENDING_MAX];
+	struct played *current; /* into `played`; NULL between matches */
+	int64_t grace_ms;
+	size_t line_max;
+	bool is_whole_input;
+	struct block block; /* being received */
+	bool has_block;
+	char *folder; /* private, with the files; NULL when there is none */
+	char file_name[65];    /* the last @file's, "" for none */
+	char *args;            /* what @args said; NULL */
+	struct buf to_program; /* game lines of one read, for one write */
+	struct program program;
+	int64_t kill_at_us;   /* SIGKILL to what is left; INT64_MAX none */
+	int64_t closed_at_us; /* its output ended while it lives; 0 no */
+	int64_t asked_us;     /* when it was last given lines; 0 never */
+	int64_t reply_us;     /* what its last reply took */
+	bool is_gone_told;
+	bool is_reply_sent; /* of a whole input */
+};
+
+struct bridge {
+	const char *host;
+	const char *port;
+	const char *bot;
+	char token[160];
+	const char *ladders[BRIDGE_LADDERS_MAX];
+	size_t nladders;
+	char *const *program; /* argv, NULL at its end */
+	size_t nprogram;
+	const char *log_dir; /* NULL: no logs */
+	bool is_chdir;
+	bool is_quiet;
+	unsigned long matches_wanted; /* 0: no end */
+	unsigned long matches_done;   /* results told */
+	unsigned nslots;
+	struct slot slots[BRIDGE_SLOTS_MAX];
+	bool is_finishing; /* no new matches */
+	bool is_stopping;  /* end everything now */
+	int exit_status;
+	char *logs[BRIDGE_LOGS_KEPT]; /* ring of log paths, owned */
+	size_t next_log;
+};
+
+enum {
+	EXIT_PLAYED = 0,  /* asked to stop, or all matches played */
+	EXIT_REFUSED = 1, /* the server will not have us: bad token, evicted */
+	EXIT_USAGE = 2,
+};
+
+/* ---- link.c ---- */
+void slot_init(struct slot *slot, struct bridge *bridge, unsigned number);
+void slot_release(struct slot *slot);
+/* Connect, now. */
+void slot_connect(struct slot *slot, int64_t now_us);
+/* Drop the connection; WHY is told. Tries again later unless finished. */
+void slot_lose_link(struct slot *slot, const char *why, int64_t now_us);
+/* Send what is queued, as far as the socket takes it. */
+void slot_flush(struct slot *slot, int64_t now_us);
+/* Read and handle what the server sent. */
+void slot_receive(struct slot *slot, int64_t now_us);
+/* The handshake is over, well or badly. */
+void slot_connected(struct slot *slot, int64_t now_us);
+/* Takes no more part; the connection is closed. */
+void slot_finish(struct slot *slot);
+
+/* ---- words.c ---- */
+/* One line from the server. */
+void slot_take_frame(struct slot *slot, const struct frame *frame,
+		     int64_t now_us);
+/* Leave the queues; what runs is played to its end. */
+void slot_leave(struct slot *slot);
+/* Whether another match is wanted beside those that are open. */
+bool bridge_may_take_more(const struct bridge *bridge);
+/* Leave or rejoin the queues as the number of matches wanted asks for. */
+void bridge_settle_queues(struct bridge *bridge);
+
+/* ---- match.c ---- */
+/* A word about a match; others are ignored. */
+void slot_take_match_word(struct slot *slot, const struct control *control,
+			  int64_t now_us);
+/* Promise to play the match that was offered. */
+void slot_say_ready(struct slot *slot);
+/* One raw line of a block. */
+void slot_take_raw(struct slot *slot, const struct frame *frame);
+/* Say @gone with one key; the program's output counts no more. */
+void slot_tell_gone(struct slot *slot, const char *key, const char *value);
+/* The link is gone: end the program, forget the match. WHY is told; NULL. */
+void slot_drop_match(struct slot *slot, const char *why);
+
+/* ---- watch.c ---- */
+/* One line of the program's output. Context is the slot. */
+void slot_take_output(void *context, const char *line, size_t len);
+/* What does not come by a line: ends, time-outs, budgets. After each poll. */
+void slot_advance(struct slot *slot, int64_t now_us);
+/* When slot_advance wants to be called next at the latest. */
+int64_t slot_deadline(const struct slot *slot);
+
+/* ---- report.c ---- */
+/* A message for people on stderr: `hill-bridge: slot 2: TEXT`. */
+void report(const struct slot *slot, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The line about a match whose result is here, on stdout. */
+void report_match(const struct slot *slot, const struct played *played);
+/*
+ * A path for the next match's log in PLAYED, "" without logs; removes the
+ * oldest.
+ */
+void report_log_path(struct bridge *bridge, struct played *played);
+void report_release(struct bridge *bridge);
+
+#endif

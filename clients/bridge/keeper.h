@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keeper.h - a small process that owns one match's program and everything the
+ * program starts, and outlives the bridge by as long as it takes to end them.
+ *
+ *	bridge --fork--> keeper --fork, exec--> program --> whatever it starts
+ *	   |  commands (pipe) --> |
+ *	   | <-- status (pipe)    |
+ *
+ * The keeper is the reaper of all descendants, also of those that left the
+ * process group, so it can find and kill each. It does so when told, or when
+ * its command pipe closes: that happens by itself when the bridge dies, even
+ * by SIGKILL. When nobody is left it removes the match's private folder and
+ * exits, which closes the status pipe.
+ *
+ * Everything here that only Linux has is in keeper.c.
+ */
+#ifndef HILL_BRIDGE_KEEPER_H
+#define HILL_BRIDGE_KEEPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "server/base/alloc.h"
+
+enum keeper_command {
+	KEEPER_TERM = 'T',      /* SIGTERM to the program's process group */
+	KEEPER_INTERRUPT = 'I', /* SIGINT likewise */
+	KEEPER_KILL = 'K',      /* end all of them, and yourself */
+};
+
+/* How the program ended, as the keeper writes it into the status pipe. */
+enum keeper_end {
+	KEEPER_EXITED,      /* value: the exit status */
+	KEEPER_SIGNALLED,   /* value: the signal */
+	KEEPER_NOT_STARTED, /* value: the errno of exec */
+	KEEPER_NENDS
+};
+
+struct keeper_status {
+	int end; /* enum keeper_end */
+	int value;
+};
+
+struct keeper {
+	pid_t pid;      /* the keeper's own; 0 when there is none */
+	int command_fd; /* ours to write; -1 when closed */
+	/*
+	 * ours to read, non-blocking: one struct keeper_status when the program
+	 * ends, end of file when all are dead
+	 */
+	int status_fd;
+};
+
+/* What to run. All borrowed for the call. */
+struct keeper_plan {
+	char *const *argv; /* NULL at its end; looked up in PATH */
+	/* the program's; the caller closes its copies afterwards */
+	int stdin_fd, stdout_fd, stderr_fd;
+	/* removed with all it holds at the end; NULL for none */
+	const char *folder;
+	/* the program's working folder; NULL for the bridge's own */
+	const char *chdir;
+};
+
+/*
+ * Fork a keeper that starts PLAN's program in a process group of its own, with
+ * no open file but its three. 0, or a negative errno (nothing was started; the
+ * folder is still the caller's). Whether exec worked is told in the status.
+ */
+int keeper_start(struct keeper *keeper,
+		 const struct keeper_plan *plan) WARN_UNUSED;
+/* Tell it. Does nothing when the keeper is gone. */
+void keeper_tell(struct keeper *keeper, enum keeper_command command);
+/*
+ * Close both pipes, which ends everything, and reap the keeper if it has
+ * already exited; keeper_reap() gets the others.
+ */
+void keeper_release(struct keeper *keeper);
+/* Reap keepers that have exited. Call it now and then. */
+void keeper_reap(void);
+/*
+ * Remove FOLDER and all below it; follows no link. 0 or the last negative
+ * errno.
+ */
+int keeper_remove_folder(const char *folder);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - hill-bridge: carries a program that speaks a contest's protocol on
+ * stdin and stdout to a hill server.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clients/bridge/bridge.h"
+#include "proto/name.h"
+#include "server/base/clock.h"
+
+enum {
+	STOP_PATIENCE_MS = 3000,
+	STOP_STEP_MS = 10,
+	/* How long a bridge that shall end waits for the last results. */
+	RESULT_PATIENCE_US = 30 * 1000 * 1000,
+};
+
+static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t terminations;
+
+static void on_signal(int number)
+{
+	if (number == SIGINT)
+		interrupts++;
+	else
+		terminations++;
+}
+
+static const char usage_text[] =
+	"usage: hill-bridge --server HOST:PORT --bot NAME --token-file FILE\n"
+	"                   --play LADDER [options] -- PROGRAM [ARG...]\n"
+	"\n"
+	"Plays PROGRAM, which speaks a contest's protocol on its standard input\n"
+	"and output, on a hill server. Every match gets a fresh process, with the\n"
+	"original controller's arguments behind ARG...\n"
+	"\n"
+	"  --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)\n"
+	"  --bot NAME          the bot's name on the server\n"
+	"  --token-file FILE   holds the bot's token and nothing else\n"
+	"  --play LADDER       a ladder to play on; may be given several times\n"
+	"  --slots N           play up to N matches at once (default 1)\n"
+	"  --matches N         end after N matches (default: go on)\n"
+	"  --log-dir DIR       where each match's standard error goes, 1 MiB at\n"
+	"                      most, the last 200 matches (default hill-logs)\n"
+	"  --no-log            throw standard error away\n"
+	"  --chdir             run PROGRAM in the match's private folder, where its\n"
+	"                      files lie, instead of in the current one\n"
+	"  --quiet             no line for each match\n"
+	"  --help, --version\n"
+	"\n"
+	"The first Ctrl-C finishes the matches that run and takes no more; the\n"
+	"second, or SIGTERM, ends at once. Either way no process of the bot is left.\n"
+	"Exit status: 0 played, 1 refused by the server, 2 wrong usage.\n";
+
+static void fail_usage(const char *what)
+{
+	(void)fprintf(stderr, "hill-bridge: %s\n(--help shows the options)\n",
+		      what);
+}
+
+/* "HOST:PORT" or "[HOST]:PORT"; the parts lie in TEXT, which is changed. */
+static bool split_server(struct bridge *bridge, char *text)
+{
+	char *colon = strrchr(text, ':');
+
+	if (colon == NULL || colon == text || colon[1] == '\0')
+		return false;
+	*colon = '\0';
+	bridge->port = colon + 1;
+	if (text[0] == '[' && colon[-1] == ']') {
+		colon[-1] = '\0';
+		text++;
+	}
+	bridge->host = text;
+	return true;
+}
+
+static bool parse_count(const char *text, unsigned long most,
+			unsigned long *ret)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' ||
+	    value < 1 || value > most)
+		return false;
+	*ret = value;
+	return true;
+}
+
+/* Read the token; it never becomes an argument or a variable of anything. */
+static bool read_token(struct bridge *bridge, const char *path)
+{
+	struct stat info;
+	ssize_t len;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &info) < 0) {
+		(void)fprintf(stderr, "hill-bridge: cannot read %s: %s\n", path,
+			      strerror(errno));
+		if (fd >= 0)
+			(void)close(fd);
+		return false;
+	}
+	if ((info.st_mode & 077) != 0 && S_ISREG(info.st_mode))
+		(void)fprintf(stderr,
+			      "hill-bridge: others may read %s: chmod 600 it\n",
+			      path);
+	len = read(fd, bridge->token, sizeof(bridge->token) - 1);
+	(void)close(fd);
+	if (len < 0)
+		len = 0;
+	while (len > 0 && strchr(" \t\r\n", bridge->token[len - 1]) != NULL)
+		len--;
+	bridge->token[len] = '\0';
+	if (!name_is_token(bridge->token, (size_t)len)) {
+		(void)fprintf(stderr, "hill-bridge: %s holds no token\n", path);
+		return false;
+	}
+	return true;
+}
+
+enum option_id {
+	OPTION_SERVER = 256,
+	OPTION_BOT,
+	OPTION_TOKEN_FILE,
+	OPTION_PLAY,
+	OPTION_SLOTS,
+	OPTION_MATCHES,
+	OPTION_LOG_DIR,
+	OPTION_NO_LOG,
+	OPTION_CHDIR,
+	OPTION_QUIET,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+static const struct option options[] = {
+	{ "server", required_argument, NULL, OPTION_SERVER },
+	{ "bot", required_argument, NULL, OPTION_BOT },
+	{ "token-file", required_argument, NULL, OPTION_TOKEN_FILE },
+	{ "play", required_argument, NULL, OPTION_PLAY },
+	{ "slots", required_argument, NULL, OPTION_SLOTS },
+	{ "matches", required_argument, NULL, OPTION_MATCHES },
+	{ "log-dir", required_argument, NULL, OPTION_LOG_DIR },
+	{ "no-log", no_argument, NULL, OPTION_NO_LOG },
+	{ "chdir", no_argument, NULL, OPTION_CHDIR },
+	{ "quiet", no_argument, NULL, OPTION_QUIET },
+	{ "help", no_argument, NULL, OPTION_HELP },
+	{ "version", no_argument, NULL, OPTION_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* One option; NULL or what is wrong with it. */
+static const char *take_option(struct bridge *bridge, int option, char *value,
+			       const char **token_file)
+{
+	unsigned long count;
+
+	switch (option) {
+	case OPTION_SERVER:
+		return split_server(bridge, value) ? NULL
+						   : "--server wants HOST:PORT";
+	case OPTION_BOT:
+		bridge->bot = value;
+		return name_is_bot(value, strlen(value)) ? NULL
+							 : name_bot_rule();
+	case OPTION_TOKEN_FILE:
+		*token_file = value;
+		return NULL;
+	case OPTION_PLAY:
+		if (bridge->nladders == BRIDGE_LADDERS_MAX)
+			return "too many --play";
+		bridge->ladders[bridge->nladders++] = value;
+		return name_is_ladder(value, strlen(value))
+			       ? NULL
+			       : "--play wants a ladder's name";
+	case OPTION_SLOTS:
+		if (!parse_count(value, BRIDGE_SLOTS_MAX, &count))
+			return "--slots wants a number from 1 to 64";
+		bridge->nslots = (unsigned)count;
+		return NULL;
+	case OPTION_MATCHES:
+		return parse_count(value, 1000000000, &bridge->matches_wanted)
+			       ? NULL
+			       : "--matches wants a number from 1 on";
+	case OPTION_LOG_DIR:
+		bridge->log_dir = value;
+		return NULL;
+	case OPTION_NO_LOG:
+		bridge->log_dir = NULL;
+		return NULL;
+	case OPTION_CHDIR:
+		bridge->is_chdir = true;
+		return NULL;
+	case OPTION_QUIET:
+		bridge->is_quiet = true;
+		return NULL;
+	default:
+		return "unknown option, or one without its value";
+	}
+}
+
+/* Fill BRIDGE in. Negative: go on; else the exit status. */
+static int parse_options(struct bridge *bridge, int argc, char **argv)
+{
+	const char *token_file = NULL;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		const char *wrong;
+
+		if (option == OPTION_HELP || option == 'h') {
+			(void)fputs(usage_text, stdout);
+			return EXIT_PLAYED;
+		}
+		if (option == OPTION_VERSION) {
+			(void)puts("hill-bridge " HILL_VERSION);
+			return EXIT_PLAYED;
+		}
+		wrong = take_option(bridge, option, optarg, &token_file);
+		if (wrong != NULL) {
+			fail_usage(wrong);
+			return EXIT_USAGE;
+		}
+	}
+	bridge->program = argv + optind;
+	bridge->nprogram = (size_t)(argc - optind);
+	if (bridge->host == NULL || bridge->bot == NULL || token_file == NULL ||
+	    bridge->nladders == 0 || bridge->nprogram == 0) {
+		fail_usage("wants --server, --bot, --token-file, --play and, "
+			   "behind --, the program");
+		return EXIT_USAGE;
+	}
+	return read_token(bridge, token_file) ? -1 : EXIT_USAGE;
+}
+
+static bool has_pending(const struct slot *slot)
+{
+	for (size_t i = 0; i < BRIDGE_PENDING_MAX; i++) {
+		if (slot->played[i].id != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Retire the slots that have nothing more to do; true while one has. */
+static bool settle_slots(struct bridge *bridge, int64_t finish_by_us,
+			 int64_t now_us)
+{
+	bool is_enough = bridge->is_finishing ||
+			 (bridge->matches_wanted != 0 &&
+			  bridge->matches_done >= bridge->matches_wanted);
+	bool is_busy = false;
+
+	for (unsigned i = 0; i < bridge->nslots; i++) {
+		struct slot *slot = &bridge->slots[i];
+		bool is_idle = slot->state < SLOT_WAITING ||
+			       (slot->state == SLOT_WAITING &&
+				(!has_pending(slot) || now_us > finish_by_us));
+
+		if (is_enough && is_idle)
+			slot_finish(slot);
+		/* A slot's last program may still be dying. */
+		is_busy |= slot->state != SLOT_FINISHED ||
+			   program_is_alive(&slot->program);
+	}
+	return is_busy;
+}
+
+/* What each slot's descriptors are waited for; `first` where they begin. */
+struct watch {
+	struct pollfd fds[BRIDGE_SLOTS_MAX * (PROGRAM_FDS + 1)];
+	size_t count;
+	struct {
+		size_t link, program, nprogram;
+		bool has_link;
+	} slots[BRIDGE_SLOTS_MAX];
+};
+
+static void watch_slots(struct bridge *bridge, struct watch *watch)
+{
+	watch->count = 0;
+	for (unsigned i = 0; i < bridge->nslots; i++) {
+		struct slot *slot = &bridge->slots[i];
+		short events = 0;
+
+		if (slot->state == SLOT_CONNECTING || slot->out.len > 0)
+			events |= POLLOUT;
+		if (slot->state != SLOT_CONNECTING &&
+		    !program_is_full(&slot->program))
+			events |= POLLIN;
+		watch->slots[i].has_link = slot->fd >= 0;
+		watch->slots[i].link = watch->count;
+		if (slot->fd >= 0)
+			watch->fds[watch->count++] =
+				(struct pollfd){ .fd = slot->fd,
+						 .events = events };
+		watch->slots[i].program = watch->count;
+		watch->slots[i].nprogram =
+			program_poll(&slot->program, &watch->fds[watch->count]);
+		watch->count += watch->slots[i].nprogram;
+	}
+}
+
+static void serve_slot(struct slot *slot, const struct watch *watch,
+		       size_t index)
+{
+	int64_t now_us = clock_now_us();
+	short events = 0;
+
+	program_handle(&slot->program, &watch->fds[watch->slots[index].program],
+		       watch->slots[index].nprogram);
+	if (watch->slots[index].has_link && slot->fd >= 0)
+		events = watch->fds[watch->slots[index].link].revents;
+	if (slot->state == SLOT_CONNECTING && events != 0)
+		slot_connected(slot, now_us);
+	else if (slot->fd >= 0 && slot->state != SLOT_CONNECTING &&
+		 ((events & (POLLIN | POLLHUP | POLLERR)) != 0 ||
+		  (framer_has_line(&slot->framer) &&
+		   !program_is_full(&slot->program))))
+		slot_receive(slot, now_us);
+	if (slot->state == SLOT_DOWN && now_us >= slot->retry_at_us)
+		slot_connect(slot, now_us);
+	if (slot->fd >= 0 && now_us >= slot->deadline_us)
+		slot_lose_link(slot, "no answer from the server", now_us);
+	slot_advance(slot, now_us);
+	if (slot->out.len > 0)
+		slot_flush(slot, now_us);
+}
+
+/* How long to wait at most; NULL for ever. */
+static struct timespec *time_left(const struct bridge *bridge,
+				  struct timespec *wait)
+{
+	int64_t deadline = INT64_MAX;
+	int64_t left;
+
+	for (unsigned i = 0; i < bridge->nslots; i++) {
+		const struct slot *slot = &bridge->slots[i];
+
+		if (slot_deadline(slot) < deadline)
+			deadline = slot_deadline(slot);
+		if (slot->fd >= 0 && framer_has_line(&slot->framer) &&
+		    !program_is_full(&slot->program))
+			deadline = 0;
+	}
+	/* A bridge about to end looks at its patience once a second. */
+	if (bridge->is_finishing && deadline > clock_now_us() + 1000000)
+		deadline = clock_now_us() + 1000000;
+	if (deadline == INT64_MAX)
+		return NULL;
+	left = deadline - clock_now_us();
+	if (left < 0)
+		left = 0;
+	wait->tv_sec = left / 1000000;
+	wait->tv_nsec = left % 1000000 * 1000;
+	return wait;
+}
+
+static void heed_signals(struct bridge *bridge, int64_t *finish_by_us)
+{
+	if (terminations > 0 || interrupts > 1) {
+		bridge->is_stopping = true;
+		return;
+	}
+	if (interrupts == 1 && !bridge->is_finishing) {
+		bridge->is_finishing = true;
+		*finish_by_us = clock_now_us() + RESULT_PATIENCE_US;
+		report(NULL, "finishing the matches that run, taking no more; "
+			     "once more to stop now");
+		for (unsigned i = 0; i < bridge->nslots; i++)
+			slot_leave(&bridge->slots[i]);
+	}
+}
+
+static void run(struct bridge *bridge)
+{
+	static struct watch watch; /* too large for the stack */
+	int64_t finish_by_us = INT64_MAX;
+	struct timespec wait;
+	sigset_t during_wait;
+
+	(void)sigprocmask(SIG_BLOCK, NULL, &during_wait);
+	sigdelset(&during_wait, SIGINT);
+	sigdelset(&during_wait, SIGTERM);
+	for (;;) {
+		heed_signals(bridge, &finish_by_us);
+		if (bridge->is_stopping)
+			return;
+		for (unsigned i = 0; i < bridge->nslots; i++) {
+			if (bridge->slots[i].out.len > 0)
+				slot_flush(&bridge->slots[i], clock_now_us());
+		}
+		if (!settle_slots(bridge, finish_by_us, clock_now_us()))
+			return;
+		watch_slots(bridge, &watch);
+		if (ppoll(watch.fds, watch.count, time_left(bridge, &wait),
+			  &during_wait) < 0) {
+			if (errno != EINTR)
+				return;
+			watch.count = 0;
+			continue;
+		}
+		for (unsigned i = 0; i < bridge->nslots; i++)
+			serve_slot(&bridge->slots[i], &watch, i);
+		keeper_reap();
+	}
+}
+
+/* Signals come only while ppoll waits, so none is missed before it. */
+static void set_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	(void)sigaction(SIGPIPE, &action, NULL);
+}
+
+/* The keepers end all programs; see that they have. */
+static void wait_for_keepers(void)
+{
+	for (int waited = 0; waited < STOP_PATIENCE_MS;
+	     waited += STOP_STEP_MS) {
+		pid_t pid;
+
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (pid < 0)
+			return;
+		(void)poll(NULL, 0, STOP_STEP_MS);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct bridge bridge; /* all zero: takes no room in the file */
+	int status;
+
+	bridge.nslots = 1;
+	bridge.log_dir = "hill-logs";
+	status = parse_options(&bridge, argc, argv);
+
+	if (status >= 0)
+		return status;
+	set_signals();
+	for (unsigned i = 0; i < bridge.nslots; i++)
+		slot_init(&bridge.slots[i], &bridge, i + 1);
+	run(&bridge);
+	for (unsigned i = 0; i < bridge.nslots; i++)
+		slot_release(&bridge.slots[i]);
+	wait_for_keepers();
+	report_release(&bridge);
+	return bridge.exit_status;
+}

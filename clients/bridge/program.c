@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "clients/bridge/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+	READ_BYTES = 16384,
+	READS_A_TURN = 4, /* so that a flood does not keep the other slots */
+};
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+void program_init(struct program *program)
+{
+	*program = (struct program){
+		.in_fd = -1, .out_fd = -1, .err_fd = -1, .log_fd = -1
+	};
+}
+
+/* Pipe for FDS; the end at OURS does not block. */
+static int open_pipe(int fds[2], int ours)
+{
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		fds[0] = -1;
+		fds[1] = -1;
+		return -errno;
+	}
+	if (fcntl(fds[ours], F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+int program_start(struct program *program, const struct program_plan *plan)
+{
+	int in[2] = { -1, -1 };
+	int out[2] = { -1, -1 };
+	int err[2] = { -1, -1 };
+	struct keeper_plan keeper_plan = {
+		.argv = plan->argv,
+		.folder = plan->folder,
+		.chdir = plan->is_chdir ? plan->folder : NULL,
+	};
+	int rc = open_pipe(in, 1);
+
+	if (rc == 0)
+		rc = open_pipe(out, 0);
+	if (rc == 0)
+		rc = open_pipe(err, 0);
+	if (rc == 0) {
+		keeper_plan.stdin_fd = in[0];
+		keeper_plan.stdout_fd = out[1];
+		keeper_plan.stderr_fd = err[1];
+		rc = keeper_start(&program->keeper, &keeper_plan);
+	}
+	close_fd(&in[0]);
+	close_fd(&out[1]);
+	close_fd(&err[1]);
+	if (rc < 0) {
+		close_fd(&in[1]);
+		close_fd(&out[0]);
+		close_fd(&err[0]);
+		return rc;
+	}
+	program->phase = PROGRAM_RUNNING;
+	program->in_fd = in[1];
+	program->out_fd = out[0];
+	program->err_fd = err[0];
+	program->log_path = plan->log_path;
+	program->line_max = plan->line_max;
+	program->is_whole = plan->is_whole;
+	program->on_line = plan->on_line;
+	program->context = plan->context;
+	/* A whole input is as large as a map may be. */
+	buf_init(&program->input, SIZE_MAX / 8);
+	buf_init(&program->line, plan->line_max + 1);
+	return 0;
+}
+
+void program_release(struct program *program)
+{
+	close_fd(&program->in_fd);
+	close_fd(&program->out_fd);
+	close_fd(&program->err_fd);
+	close_fd(&program->log_fd);
+	buf_release(&program->input);
+	buf_release(&program->line);
+	keeper_release(&program->keeper);
+	program_init(program);
+}
+
+/* Write what the pipe takes; a program that closed its stdin is left alone. */
+static void flush_input(struct program *program)
+{
+	size_t done = 0;
+
+	while (program->in_fd >= 0 && done < program->input.len) {
+		ssize_t count =
+			write(program->in_fd, program->input.data + done,
+			      program->input.len - done);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0 && errno == EAGAIN)
+			break;
+		if (count < 0) {
+			close_fd(&program->in_fd);
+			done = program->input.len;
+			break;
+		}
+		done += (size_t)count;
+	}
+	buf_drop_front(&program->input, done);
+	if (program->input.len == 0 && program->is_input_ending)
+		close_fd(&program->in_fd);
+}
+
+void program_write(struct program *program, const char *bytes, size_t len)
+{
+	if (program->in_fd < 0 || program->is_input_ending)
+		return;
+	/* Straight to the pipe, the usual case, saves the copy. */
+	if (program->input.len == 0) {
+		ssize_t count = write(program->in_fd, bytes, len);
+
+		if (count < 0 && errno != EAGAIN && errno != EINTR) {
+			close_fd(&program->in_fd);
+			return;
+		}
+		if (count > 0) {
+			bytes += count;
+			len -= (size_t)count;
+		}
+	}
+	buf_add(&program->input, bytes, len);
+}
+
+void program_end_input(struct program *program)
+{
+	program->is_input_ending = true;
+	flush_input(program);
+}
+
+void program_signal(struct program *program, enum keeper_command command)
+{
+	if (program->phase != PROGRAM_NONE)
+		keeper_tell(&program->keeper, command);
+}
+
+static void hand_out(struct program *program)
+{
+	program->on_line(program->context, buf_text(&program->line),
+			 program->line.len);
+	buf_clear(&program->line);
+}
+
+/* Cut the bytes of its output into lines. */
+static void take_output(struct program *program, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		const char *lf = memchr(bytes, '\n', len);
+		size_t part = lf != NULL ? (size_t)(lf - bytes) : len;
+		size_t room = program->line_max + 1 - program->line.len;
+
+		if (!program->is_discarding) {
+			buf_add(&program->line, bytes,
+				part < room ? part : room);
+			program->is_discarding = part > room;
+		}
+		if (lf == NULL)
+			return;
+		program->is_discarding = false;
+		hand_out(program);
+		bytes = lf + 1;
+		len -= part + 1;
+	}
+}
+
+/* All of its output is one reply: line ends are no ends. */
+static void take_whole(struct program *program, const char *bytes, size_t len)
+{
+	size_t room = program->line_max + 1 - program->line.len;
+
+	buf_add(&program->line, bytes, len < room ? len : room);
+}
+
+static void read_output(struct program *program)
+{
+	char bytes[READ_BYTES];
+
+	for (int i = 0;
+	     i < READS_A_TURN && program->out_fd >= 0 && !program->is_paused;
+	     i++) {
+		ssize_t count = read(program->out_fd, bytes, sizeof(bytes));
+
+		if (count < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (count <= 0) {
+			close_fd(&program->out_fd);
+			return;
+		}
+		if (program->is_whole)
+			take_whole(program, bytes, (size_t)count);
+		else
+			take_output(program, bytes, (size_t)count);
+	}
+}
+
+static void read_errors(struct program *program)
+{
+	char bytes[READ_BYTES];
+
+	for (int i = 0; i < READS_A_TURN && program->err_fd >= 0; i++) {
+		ssize_t count = read(program->err_fd, bytes, sizeof(bytes));
+		size_t room = PROGRAM_LOG_BYTES - program->logged;
+
+		if (count < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (count <= 0) {
+			close_fd(&program->err_fd);
+			return;
+		}
+		if (program->log_path == NULL || room == 0)
+			continue;
+		if (program->log_fd < 0)
+			program->log_fd = open(
+				program->log_path,
+				O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		if (program->log_fd < 0) {
+			program->log_path = NULL;
+			continue;
+		}
+		room = (size_t)count < room ? (size_t)count : room;
+		/* A log that cannot be written costs the log, not the match. */
+		(void)!write(program->log_fd, bytes, room);
+		program->logged += room;
+	}
+}
+
+static void read_status(struct program *program)
+{
+	struct keeper_status status;
+	ssize_t count =
+		read(program->keeper.status_fd, &status, sizeof(status));
+
+	if (count < 0)
+		return;
+	if (count == (ssize_t)sizeof(status)) {
+		program->has_status = true;
+		program->status = status;
+		if (program->phase == PROGRAM_RUNNING)
+			program->phase = PROGRAM_ENDED;
+		return;
+	}
+	/* The keeper has gone, and all its wards before it. */
+	program_release(program);
+}
+
+size_t program_poll(const struct program *program, struct pollfd *fds)
+{
+	size_t count = 0;
+
+	if (program->phase == PROGRAM_NONE)
+		return 0;
+	fds[count++] = (struct pollfd){ .fd = program->keeper.status_fd,
+					.events = POLLIN };
+	if (program->in_fd >= 0 && program->input.len > 0)
+		fds[count++] = (struct pollfd){ .fd = program->in_fd,
+						.events = POLLOUT };
+	if (program->out_fd >= 0 && !program->is_paused)
+		fds[count++] = (struct pollfd){ .fd = program->out_fd,
+						.events = POLLIN };
+	if (program->err_fd >= 0)
+		fds[count++] = (struct pollfd){ .fd = program->err_fd,
+						.events = POLLIN };
+	return count;
+}
+
+/*
+ * After the end: hand out what the pipe still holds. Something that the
+ * program started may have the pipe open too; that one is not waited for.
+ */
+static void drain(struct program *program)
+{
+	struct pollfd out = { .events = POLLIN };
+
+	do {
+		read_output(program);
+		out.fd = program->out_fd;
+	} while (program->out_fd >= 0 && !program->is_paused &&
+		 poll(&out, 1, 0) > 0);
+	if (program->is_paused && program->out_fd >= 0)
+		return;
+	program_end_output(program);
+	program->phase = PROGRAM_DRAINED;
+}
+
+void program_end_output(struct program *program)
+{
+	close_fd(&program->out_fd);
+	if (program->is_output_ended)
+		return;
+	program->is_output_ended = true;
+	if (program->line.len > 0 || program->is_whole)
+		hand_out(program);
+}
+
+void program_handle(struct program *program, const struct pollfd *fds,
+		    size_t count)
+{
+	bool has_news = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i].revents == 0)
+			continue;
+		if (fds[i].fd == program->keeper.status_fd)
+			has_news = true;
+		else if (fds[i].fd == program->in_fd)
+			flush_input(program);
+		else if (fds[i].fd == program->out_fd)
+			read_output(program);
+		else if (fds[i].fd == program->err_fd)
+			read_errors(program);
+	}
+	if (has_news)
+		read_status(program);
+	if (program->phase == PROGRAM_ENDED)
+		drain(program);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.h - one match's program as the bridge sees it: three pipes and how
+ * it ended. Never blocks; the caller polls.
+ *
+ * A program that does not read makes `input` grow, up to its limit
+ * (program_is_full says to stop feeding it); one that writes without end is
+ * not read while the caller says so (program_pause). Standard error always
+ * drains: into the log up to its cap, then into nothing.
+ */
+#ifndef HILL_BRIDGE_PROGRAM_H
+#define HILL_BRIDGE_PROGRAM_H
+
+#include <poll.h>
+#include <stdint.h>
+
+#include "clients/bridge/keeper.h"
+#include "server/base/buffer.h"
+
+enum {
+	PROGRAM_FDS = 4, /* what program_poll fills in at most */
+	PROGRAM_INPUT_BYTES = 1024 * 1024, /* beside a whole input */
+	PROGRAM_LOG_BYTES = 1024 * 1024,
+};
+
+enum program_phase {
+	PROGRAM_NONE, /* no program */
+	PROGRAM_RUNNING,
+	PROGRAM_ENDED,   /* it has ended; its last output may still be unread */
+	PROGRAM_DRAINED, /* and now all of it was handed out */
+	PROGRAM_NPHASES
+};
+
+/*
+ * Takes one line of output, without its LF. LEN can be line_max + 1: then the
+ * line was longer, and the rest is lost.
+ */
+typedef void (*program_line_fn)(void *context, const char *line, size_t len);
+
+struct program {
+	enum program_phase phase;
+	struct keeper keeper;
+	int in_fd, out_fd, err_fd; /* -1 when closed */
+	int log_fd;                /* owned; -1 before the first byte */
+	size_t logged;             /* bytes in the log */
+	const char *log_path;      /* borrowed; NULL for no log */
+	struct buf input;          /* not yet taken by the program */
+	struct buf line;           /* the line that has no LF yet */
+	size_t line_max;
+	bool is_input_ending; /* close in_fd when `input` is empty */
+	bool is_discarding;   /* in the rest of an over-long line */
+	bool is_paused;
+	bool is_output_ended; /* the last line was handed out */
+	bool is_whole;        /* one reply: all output to its end */
+	bool has_status;
+	struct keeper_status status;
+	program_line_fn on_line;
+	void *context;
+};
+
+struct program_plan {
+	char *const *argv;
+	const char *folder; /* private folder, the keeper removes it; NULL */
+	bool is_chdir;      /* the program works in FOLDER */
+	/* where standard error goes; must outlive the program; NULL */
+	const char *log_path;
+	size_t line_max; /* bytes */
+	bool is_whole;
+	program_line_fn on_line;
+	void *context;
+};
+
+/* All zero but the descriptors; program_start may follow. */
+void program_init(struct program *program);
+/*
+ * Start it. 0 or a negative errno: then nothing runs and FOLDER is still there.
+ */
+int program_start(struct program *program,
+		  const struct program_plan *plan) WARN_UNUSED;
+/* End everything and forget it; the keeper does the killing by itself. */
+void program_release(struct program *program);
+/* Queue bytes for its standard input. Dropped once that is closed. */
+void program_write(struct program *program, const char *bytes, size_t len);
+/* Close its standard input behind what is queued. */
+void program_end_input(struct program *program);
+/*
+ * No more output is taken: hand out the unterminated last line, if any (of a
+ * whole reply: all of it), and close. For a program that closed its output and
+ * lives on; one that ended has had it by PROGRAM_DRAINED.
+ */
+void program_end_output(struct program *program);
+/* Whether its output came to an end. */
+static inline bool program_has_closed_output(const struct program *program)
+{
+	return program->out_fd < 0;
+}
+void program_signal(struct program *program, enum keeper_command command);
+static inline bool program_is_full(const struct program *program)
+{
+	return program->input.len >= PROGRAM_INPUT_BYTES / 2;
+}
+/* Whether any process of it may still live. */
+static inline bool program_is_alive(const struct program *program)
+{
+	return program->phase != PROGRAM_NONE;
+}
+/* Fill FDS (room for PROGRAM_FDS) with what to wait for; returns how many. */
+size_t program_poll(const struct program *program, struct pollfd *fds);
+/*
+ * Handle COUNT polled FDS: moves bytes, hands out lines. All processes dead and
+ * status read: phase PROGRAM_NONE.
+ */
+void program_handle(struct program *program, const struct pollfd *fds,
+		    size_t count);
+
+#endif

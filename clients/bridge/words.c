@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* words.c - the server's words about the connection, and the queues. */
+#include <string.h>
+
+#include "clients/bridge/bridge.h"
+
+enum { RAW_LINE_BYTES = LIMIT_MAP_BYTES };
+
+/* Matches under way or waiting for their result, in all slots. */
+static unsigned long matches_open(const struct bridge *bridge)
+{
+	unsigned long count = 0;
+
+	for (unsigned i = 0; i < bridge->nslots; i++) {
+		for (size_t j = 0; j < BRIDGE_PENDING_MAX; j++)
+			count += bridge->slots[i].played[j].id != 0;
+	}
+	return count;
+}
+
+bool bridge_may_take_more(const struct bridge *bridge)
+{
+	if (bridge->is_finishing || bridge->is_stopping)
+		return false;
+	return bridge->matches_wanted == 0 ||
+	       bridge->matches_done + matches_open(bridge) <
+		       bridge->matches_wanted;
+}
+
+static void say_play(struct slot *slot)
+{
+	for (size_t i = 0; i < slot->bridge->nladders; i++) {
+		control_add_word(&slot->out, WORD_PLAY);
+		control_add_arg(&slot->out, slot->bridge->ladders[i]);
+		control_add_end(&slot->out);
+	}
+	slot->has_left = false;
+}
+
+void slot_leave(struct slot *slot)
+{
+	if (slot->has_left || slot->state < SLOT_WAITING ||
+	    slot->state == SLOT_FINISHED)
+		return;
+	control_add_word(&slot->out, WORD_LEAVE);
+	control_add_end(&slot->out);
+	slot->has_left = true;
+}
+
+void bridge_settle_queues(struct bridge *bridge)
+{
+	bool may = bridge_may_take_more(bridge);
+
+	for (unsigned i = 0; i < bridge->nslots; i++) {
+		struct slot *slot = &bridge->slots[i];
+
+		if (!may)
+			slot_leave(slot);
+		else if (slot->has_left && slot->state == SLOT_WAITING)
+			say_play(slot);
+	}
+}
+
+static void say_login(struct slot *slot)
+{
+	control_add_word(&slot->out, WORD_LOGIN);
+	control_add_arg(&slot->out, slot->bridge->bot);
+	control_add_arg(&slot->out, slot->bridge->token);
+	control_add_key_i64(&slot->out, "proto", WORDS_PROTOCOL);
+	control_add_key(&slot->out, "client", "hill-bridge/" HILL_VERSION);
+	control_add_key_i64(&slot->out, "ping", 1);
+	control_add_end(&slot->out);
+	slot->state = SLOT_LOGIN;
+}
+
+/* Errors after which another try would end the same way, or harm. */
+static bool is_final(const struct slice *code)
+{
+	static const enum error_code final_codes[] = {
+		ERROR_LOGIN_FAILED,   ERROR_PROTOCOL_VERSION,
+		ERROR_BOT_DISABLED,   ERROR_EVICTED,
+		ERROR_UNKNOWN_LADDER, ERROR_LADDER_DISABLED,
+	};
+
+	for (size_t i = 0; i < sizeof(final_codes) / sizeof(final_codes[0]);
+	     i++) {
+		if (slice_is(*code, error_kinds[final_codes[i]].name))
+			return true;
+	}
+	return false;
+}
+
+static void take_error(struct slot *slot, const struct control *control)
+{
+	int64_t seconds;
+
+	report(slot, "the server says: %.*s", (int)control->rest.len,
+	       control->rest.text);
+	if (control_key_i64(control, "retry-after", 0, INT32_MAX, &seconds) ==
+	    0)
+		slot->retry_after_us = seconds * 1000 * 1000;
+	if (control->nargs == 0 || !is_final(&control->args[0]))
+		return;
+	slot->bridge->exit_status = EXIT_REFUSED;
+	slot_finish(slot);
+}
+
+static void take_control(struct slot *slot, const struct control *control,
+			 int64_t now_us)
+{
+	if (control->word == NULL)
+		return;
+	switch (word_id(control->word)) {
+	case WORD_HILL:
+		if (slot->state == SLOT_GREETING)
+			say_login(slot);
+		break;
+	case WORD_WELCOME:
+		if (slot->state != SLOT_LOGIN)
+			break;
+		slot->state = SLOT_WAITING;
+		slot->deadline_us = INT64_MAX;
+		slot->attempts = 0;
+		if (bridge_may_take_more(slot->bridge))
+			say_play(slot);
+		break;
+	case WORD_ERROR:
+		take_error(slot, control);
+		break;
+	case WORD_PING:
+		control_add_word(&slot->out, WORD_PONG);
+		control_add_end(&slot->out);
+		break;
+	default:
+		slot_take_match_word(slot, control, now_us);
+		break;
+	}
+}
+
+void slot_take_frame(struct slot *slot, const struct frame *frame,
+		     int64_t now_us)
+{
+	struct control control;
+
+	switch (frame->kind) {
+	case FRAME_RAW:
+		slot_take_raw(slot, frame);
+		break;
+	case FRAME_CONTROL:
+		if (control_parse(&control, frame->text, frame->len) !=
+		    CONTROL_OK)
+			break;
+		take_control(slot, &control, now_us);
+		/* A block that nobody asked for is skipped with its word. */
+		if (slot->fd >= 0 && !slot->has_block && !slot->is_skipping &&
+		    (control.word == NULL || !control.word->has_block)) {
+			slot->raw_left = block_head_lines(&control);
+			slot->is_skipping = slot->raw_left > 0;
+			if (slot->is_skipping)
+				framer_expect_raw(&slot->framer, slot->raw_left,
+						  RAW_LINE_BYTES);
+		}
+		break;
+	case FRAME_GAME:
+		if (slot->state != SLOT_PLAYING)
+			break;
+		buf_add(&slot->to_program, frame->text, frame->len);
+		buf_add_char(&slot->to_program, '\n');
+		break;
+	case FRAME_GARBLED:
+	case FRAME_LONG:
+		report(slot, "a line of the server makes no sense");
+		break;
+	case FRAME_MORE:
+	case FRAME_FLOOD:
+	case FRAME_NO_MEMORY:
+	case FRAME_NKINDS:
+		break;
+	}
+}
