@@ -122,13 +122,20 @@ struct row_seat {
 	uint32_t version; /* of the bot */
 	double score;
 	int64_t points;
-	unsigned rank;      /* from 1 */
-	char reason[24];    /* finished, late, gone, ... */
-	uint32_t faults;    /* of any kind, the late ones included */
-	uint32_t late;      /* requests whose time ran out */
-	uint32_t banked;    /* requests that spent of the bank */
-	int64_t max_us;     /* slowest reply */
-	char exit_text[24]; /* "exit=0", "signal=9", "stdout=closed" or "" */
+	unsigned rank;     /* from 1; 0: none */
+	char reason[24];   /* finished, late, gone, ... */
+	uint32_t requests; /* that were put to it */
+	uint32_t faults;   /* of any kind: the next four together */
+	uint32_t late;     /* requests whose time ran out */
+	uint32_t invalid;  /* replies that the rules ignore */
+	uint32_t overlong; /* replies beyond line-max */
+	uint32_t overfull; /* it filled its share of the transcript */
+	uint32_t early;    /* replies ahead of their request */
+	uint32_t banked;   /* replies that spent of the bank */
+	int64_t max_us;    /* slowest reply in time */
+	int64_t total_us;  /* of all replies in time */
+	int64_t lag_us;    /* least seen, capped */
+	char how[24];      /* "exit=0", "signal=9", "link", ... or "" */
 	unsigned ncolumns;
 	double columns[6]; /* in the order of game->columns */
 };
@@ -144,14 +151,21 @@ struct row_match {
 	char seed[ROW_SEED_BYTES];
 	char bot_seed[ROW_SEED_BYTES];
 	unsigned engine_version;
-	uint32_t turn_ms;
+	uint32_t turn_ms; /* the limits it was played under */
+	uint32_t init_ms;
 	uint32_t grace_ms;
+	uint32_t bank_ms;
+	uint32_t bank_step_ms;
+	uint32_t bank_spend_ms;
+	uint32_t lag_cap_ms;
 	bool is_rated;
 	enum row_status status;
 	char void_reason[ROW_REASON_BYTES]; /* "" when stored */
 	int64_t started_us;
 	int64_t ended_us;
-	uint64_t digest; /* of all output lines */
+	int64_t stall_us; /* lost by the server and credited */
+	uint64_t inputs;  /* that the engine was fed */
+	uint64_t digest;  /* of all output lines */
 	unsigned nseats;
 	struct row_seat seats[LIMIT_SEATS];
 };

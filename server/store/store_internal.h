@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store_internal.h - the parts of the store for each other; private to
+ * server/store and its tests.
+ */
+#ifndef HILL_STORE_STORE_INTERNAL_H
+#define HILL_STORE_STORE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/store/db.h"
+#include "server/store/store.h"
+
+enum {
+	STORE_APPLICATION_ID = 0x68696c6c, /* "hill" */
+	STORE_ID_BLOCK = 1000,             /* match ids reserved at once */
+	STORE_NAME_KEY_BYTES = LIMIT_NAME_BYTES + 1
+};
+
+struct writer; /* writer.c's own */
+
+struct store {
+	enum store_mode mode;
+	bool is_memory;
+	char *path;      /* owned; real */
+	int lock_fd;     /* owned; -1: no lock taken */
+	struct db write; /* all zero when opened for reading */
+	struct db own_read;
+	struct db *read; /* own_read, or write where there is but one */
+	struct writer *writer;
+};
+
+void store_error_set(struct store_error *error, const char *format, ...)
+	PRINTF_LIKE(2, 3);
+
+/* migrate.c */
+/*
+ * Whether DB holds a hill database of this schema: *RET_VERSION is its
+ * user_version, 0 for a file that holds nothing yet. -EPROTO newer, -EILSEQ
+ * something else's.
+ */
+int migrate_check(struct db *db, unsigned *ret_version,
+		  struct store_error *error) WARN_UNUSED;
+/* Bring DB from FROM to the newest schema, whole or not at all. */
+int migrate_run(struct db *db, unsigned from,
+		struct store_error *error) WARN_UNUSED;
+
+/* save.c; both inside a transaction of DB */
+/*
+ * Insert RECORD, or do nothing when the very same match is there already (a
+ * commit whose answer was lost). -EINVAL it never fits.
+ */
+int save_record(struct db *db, const struct match_record *record,
+		struct store_error *error) WARN_UNUSED;
+int save_id_block(struct db *db, struct row_ids *ret,
+		  struct store_error *error) WARN_UNUSED;
+/* Note the newest version of every engine that is linked in. */
+int save_games(struct db *db, struct store_error *error) WARN_UNUSED;
+
+/* writer.c */
+/* End the thread as store_writer_stop(store, 0) does and free all. */
+void writer_free(struct store *store);
+
+/*
+ * The spelling under which names that look alike are one: lower case, and
+ * '_', '.' and blanks as '-'.
+ */
+void store_name_key(const char *name, char ret[STORE_NAME_KEY_BYTES]);
+
+#endif
