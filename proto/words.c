@@ -137,6 +137,8 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("bank-ms", "the bank at the start"),
 		  NEED("lag-cap-ms", "most of the link's delay that is "
 				     "forgiven"),
+		  MAY("grace-ms", "time between `@interrupt` and the end, in "
+				  "games that have it"),
 		  NEED("ready-ms", "time to say `@ready`"),
 		  NEED("line-max", "bytes that a game line may have"),
 		  NEED("rated", "1: counts for the ladder"),
@@ -145,7 +147,9 @@ const struct word words[WORD_NWORDS] = {
 	},
 	[WORD_CANCEL] = {
 		"cancel", SERVER, 0, { MATCH_ARG },
-		{ MAY("reason", "why, in one word") },
+		{ MAY("reason", "why, in one word"),
+		  MAY("queued", "1: the connection waits on; 0: it must say "
+				"`@play` again") },
 		.has_text = true,
 		.doc = "the match does not take place; closes `@match`",
 	},
