@@ -240,8 +240,7 @@ static void take_block(struct slot *slot)
 
 	slot->has_block = false;
 	if (rc < 0)
-		report(slot, "%s came damaged",
-		       block.name[0] != '\0' ? block.name : "the input");
+		slot_lose_link(slot, "a file came damaged", clock_now_us());
 	else if (block.name[0] != '\0')
 		(void)write_file(slot, &block);
 	else {
