@@ -11,8 +11,10 @@
 
 #include "server/games/image_battle.h"
 #include "server/games/lambda_mining.h"
+#include "server/games/rabbit_runner.h"
 
 const struct game *const games_all[] = {
+	&game_rabbit_runner,
 	&game_image_battle,
 	&game_lambda_mining,
 	NULL,

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rabbit_crusher.c - what a crusher does next.
+ *
+ * It goes for the nearest rabbit in sight. When two directions tie, the
+ * original takes the first of a set, built by intersecting what it sees with
+ * all rabbits; only then is that set built here too, slot by slot. Every robot
+ * is seen by at most four crushers (they block sight), so a turn costs in
+ * proportion to its robots whatever happens.
+ */
+#include "server/games/rabbit_state.h"
+
+#include <string.h>
+
+/* What the original's cansee() returns, in the same slots. */
+static void look_around(const struct game_state *state, struct py27_cell from,
+			struct py27_table *seen)
+{
+	py27_table_add(seen, from, 0);
+	for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++) {
+		uint32_t distance = 0;
+
+		for (;;) {
+			struct py27_cell cell;
+
+			distance = rabbit_sight_next(&state->robots, from, d,
+						     distance);
+			if (distance == 0)
+				break;
+			cell = rabbit_step(from, d, distance);
+			if (rabbit_map_is_wall(state->map, cell))
+				break;
+			py27_table_add(seen, cell, 0);
+			if (rabbit_sight_has(&state->blockers, cell))
+				break;
+		}
+	}
+}
+
+/*
+ * Which of the directions in the mask NEAREST, all with a rabbit at DISTANCE
+ * from FROM, comes first in the order of the original's prey.
+ */
+static unsigned break_tie(struct game_state *state, struct py27_cell from,
+			  unsigned nearest, uint32_t distance)
+{
+	struct py27_table seen;
+	struct py27_table seen_set;
+	struct py27_table prey;
+	unsigned found = RABBIT_NDIRECTIONS;
+
+	py27_table_init(&seen);
+	py27_table_init(&seen_set);
+	py27_table_init(&prey);
+	look_around(state, from, &seen);
+	py27_table_from_dict(&seen_set, &seen);
+	py27_table_and(&prey, &seen_set, &state->rabbits);
+	for (int32_t i = py27_table_next(&prey, 0);
+	     i >= 0 && found == RABBIT_NDIRECTIONS;
+	     i = py27_table_next(&prey, i + 1)) {
+		struct py27_cell cell = py27_table_cell(&prey, i);
+
+		for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++) {
+			struct py27_cell at = rabbit_step(from, d, distance);
+
+			if ((nearest >> d & 1) != 0 && at.x == cell.x &&
+			    at.y == cell.y)
+				found = d;
+		}
+	}
+	if (found == RABBIT_NDIRECTIONS) {
+		/* only without memory; the run ends for that */
+		state->rabbits.is_failed = true;
+		found = (unsigned)__builtin_ctz(nearest);
+	}
+	py27_table_release(&seen);
+	py27_table_release(&seen_set);
+	py27_table_release(&prey);
+	return found;
+}
+
+/* Whether a rabbit can be on a line with CELL at all. */
+static inline bool may_see(const struct game_state *state,
+			   struct py27_cell cell)
+{
+	if (state->robots.nfar != 0 ||
+	    !rabbit_sight_holds(&state->robots, cell))
+		return true;
+	return (state->row_rabbits[cell.y] | state->column_rabbits[cell.x]) !=
+	       0;
+}
+
+/* The direction of the nearest rabbit, or RABBIT_NDIRECTIONS. */
+static unsigned find_prey(struct game_state *state, struct py27_cell from)
+{
+	uint32_t best = RABBIT_SIGHT + 1;
+	unsigned nearest = 0;
+
+	for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++) {
+		uint32_t distance =
+			rabbit_sight_next(&state->robots, from, d, 0);
+
+		if (distance == 0 || distance > best ||
+		    rabbit_sight_has(&state->blockers,
+				     rabbit_step(from, d, distance)))
+			continue;
+		if (distance < best)
+			nearest = 0;
+		best = distance;
+		nearest |= 1u << d;
+	}
+	if (nearest == 0)
+		return RABBIT_NDIRECTIONS;
+	if ((nearest & (nearest - 1)) == 0)
+		return (unsigned)__builtin_ctz(nearest);
+	return break_tie(state, from, nearest, best);
+}
+
+unsigned rabbit_decide(struct game_state *state, struct py27_cell cell,
+		       unsigned direction)
+{
+	unsigned options[RABBIT_NDIRECTIONS];
+	uint32_t count = 0;
+
+	if (may_see(state, cell)) {
+		unsigned prey = find_prey(state, cell);
+
+		if (prey != RABBIT_NDIRECTIONS)
+			return prey;
+	}
+	for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++) {
+		if (d != (direction ^ 1u) &&
+		    !rabbit_sight_has(&state->blockers,
+				      rabbit_step(cell, d, 1)))
+			options[count++] = d;
+	}
+	if (count == 0)
+		return direction ^ 1u;
+	state->draws++;
+	return options[py27_random_index(&state->random, count)];
+}
