@@ -22,6 +22,7 @@ struct golden_game {
 };
 
 static const struct golden_game games[] = {
+	{ "rabbit-runner", "params.txt", golden_rabbit_runner },
 	{ "image-battle", "config.txt", golden_image_battle },
 	{ "lambda-mining", "route.txt", golden_lambda_mining },
 	{ NULL, NULL, NULL },
