@@ -142,6 +142,8 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("ready-ms", "time to say `@ready`"),
 		  NEED("line-max", "bytes that a game line may have"),
 		  NEED("rated", "1: counts for the ladder"),
+		  MAY("whole-input", "1: the program reads `@input` to its end "
+				     "and all that it prints is one reply"),
 		  MAY("...", "the game's own parameters by name, as turns=500") },
 		.doc = "a match is offered: say `@ready MATCH` within ready-ms",
 	},

@@ -172,6 +172,8 @@ static void take_cancel(struct slot *slot, const struct control *control)
 					    ? SLOT_ENDING
 					    : SLOT_WAITING);
 	}
+	if (key_or(control, "queued", 1) == 0)
+		slot->has_left = true; /* so that it is said anew */
 	report(slot, "match %lld does not count: %.*s", (long long)id,
 	       (int)control->rest.len, control->rest.text);
 	played->id = 0;
