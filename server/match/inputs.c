@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* inputs.c - what seats say, and how they leave. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "server/match/match_internal.h"
+
+bool match_wants(const struct match *match, unsigned number)
+{
+	const struct match_seat *seat = &match->seats[number];
+
+	return seat->ahead.lines < LIMIT_LINES_AHEAD &&
+	       seat->ahead.bytes < (match->line_max > 0 ? match->line_max : 1);
+}
+
+/* Keep ITEM for later; SEAT pays when there is no memory for it. */
+static void wait_for(struct match *match, unsigned number,
+		     const struct ahead_item *item)
+{
+	struct match_seat *seat = &match->seats[number];
+	struct ahead_item gone = { .kind = AHEAD_GONE, .at_us = item->at_us };
+
+	if (ahead_push(&seat->ahead, item) == 0)
+		return;
+	ahead_release(&seat->ahead);
+	(void)snprintf(seat->how, sizeof(seat->how), "memory");
+	seat->is_gone = true;
+	if (ahead_push(&seat->ahead, &gone) < 0)
+		abort();
+}
+
+/* A line of any length, or one that was too long. */
+static void take_line(struct match *match, unsigned number,
+		      const struct ahead_item *item, struct match_out *out)
+{
+	struct match_seat *seat = &match->seats[number];
+
+	match_out_clear(out);
+	if (seat->has_ended || seat->is_gone)
+		return;
+	if (match->state == MATCH_OFFERED ? !seat->is_ready
+					  : !match_is_in_play(match))
+		return;
+	assert(match_wants(match, number));
+	if (match->state != MATCH_RUNNING || seat->ahead.items > 0 ||
+	    (seat->owed == 0 && !seat->is_asked)) {
+		wait_for(match, number, item);
+		/* Memory was out: the seat is gone, at once. */
+		if (seat->is_gone && match->state == MATCH_RUNNING)
+			turns_pump(match, out);
+		return;
+	}
+	if (seat->owed > 0)
+		turns_settle(match, number, false, item->at_us, out);
+	else
+		turns_answer(match, number, item->kind == AHEAD_LONG,
+			     item->text, item->len, item->at_us, out);
+	turns_pump(match, out);
+}
+
+void match_line(struct match *match, unsigned seat, const char *text,
+		size_t len, int64_t now_us, struct match_out *out)
+{
+	struct ahead_item item = {
+		.kind = AHEAD_LINE, .at_us = now_us, .text = text, .len = len
+	};
+
+	if (len > match->line_max) {
+		item.kind = AHEAD_LONG;
+		item.text = "";
+		item.len = 0;
+	}
+	take_line(match, seat, &item, out);
+}
+
+void match_line_long(struct match *match, unsigned seat, int64_t now_us,
+		     struct match_out *out)
+{
+	struct ahead_item item = {
+		.kind = AHEAD_LONG, .at_us = now_us, .text = "", .len = 0
+	};
+
+	take_line(match, seat, &item, out);
+}
+
+void match_skip(struct match *match, unsigned number, int64_t now_us,
+		struct match_out *out)
+{
+	struct match_seat *seat = &match->seats[number];
+	struct ahead_item item = {
+		.kind = AHEAD_SKIP, .at_us = now_us, .text = "", .len = 0
+	};
+
+	match_out_clear(out);
+	if (!match_is_in_play(match) || seat->has_ended || seat->is_gone)
+		return;
+	/* Each is worth one owed reply: a flood of them must not pile up. */
+	if (match->state == MATCH_BUSY) {
+		if (seat->ahead.items < seat->owed + LIMIT_LINES_AHEAD)
+			wait_for(match, number, &item);
+	} else if (seat->owed > 0) {
+		turns_settle(match, number, true, now_us, out);
+	}
+}
+
+/* SEAT is gone behind what waits, or at once. */
+static void leave(struct match *match, unsigned number, const char *how,
+		  bool is_at_once, int64_t now_us, struct match_out *out)
+{
+	struct match_seat *seat = &match->seats[number];
+	struct ahead_item item = {
+		.kind = AHEAD_GONE, .at_us = now_us, .text = "", .len = 0
+	};
+
+	if (!match_is_in_play(match) || seat->has_ended)
+		return;
+	if (seat->is_gone && (!is_at_once || seat->ahead.items == 0))
+		return;
+	if (is_at_once)
+		ahead_release(&seat->ahead);
+	seat->is_gone = true;
+	(void)snprintf(seat->how, sizeof(seat->how), "%s", how);
+	wait_for(match, number, &item);
+	turns_pump(match, out);
+}
+
+void match_gone(struct match *match, unsigned seat, const char *how,
+		int64_t now_us, struct match_out *out)
+{
+	match_out_clear(out);
+	if (match->state == MATCH_OFFERED)
+		match_cancel(match, "left",
+			     match_all_seats(match) & ~seat_bit(seat), out);
+	else
+		leave(match, seat, how, false, now_us, out);
+}
+
+void match_resign(struct match *match, unsigned seat, int64_t now_us,
+		  struct match_out *out)
+{
+	match_out_clear(out);
+	if (match->state == MATCH_OFFERED)
+		match_cancel(match, "left",
+			     match_all_seats(match) & ~seat_bit(seat), out);
+	else
+		leave(match, seat, "resigned", true, now_us, out);
+}
+
+void match_link_lost(struct match *match, unsigned seat, int64_t now_us,
+		     struct match_out *out)
+{
+	match_out_clear(out);
+	match->seats[seat].is_linked = false;
+	if (match->state == MATCH_OFFERED)
+		match_cancel(match, "lost", match_all_seats(match), out);
+	else
+		leave(match, seat, "link", false, now_us, out);
+}

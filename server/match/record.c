@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - what a match leaves behind, and looking at one that runs. */
+#include "server/match/record.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/control.h"
+#include "server/match/match_internal.h"
+
+static void free_text(const char *text)
+{
+	/* Ours; const only for who looks at the setup. */
+	free((void *)(uintptr_t)text);
+}
+
+void match_record_free(struct match_record *record)
+{
+	if (record == NULL)
+		return;
+	for (unsigned seat = 0; seat < record->nseats; seat++)
+		free(record->seats[seat].bot);
+	free(record->ladder);
+	free(record->map_name);
+	free_text(record->setup.seed);
+	free_text(record->setup.bot_seed);
+	free(record->transcript);
+	free(record->notes);
+	free(record->samples);
+	free(record);
+}
+
+static void take_seat(const struct match *match, unsigned number,
+		      struct match_record_seat *ret)
+{
+	const struct match_seat *seat = &match->seats[number];
+
+	ret->bot_id = seat->bot_id;
+	ret->version_id = seat->version_id;
+	ret->bot = xstrdup(seat->bot);
+	ret->requests = seat->requests;
+	memcpy(ret->faults, seat->faults, sizeof(ret->faults));
+	ret->early = seat->early;
+	ret->banked = seat->banked;
+	ret->max_us = seat->max_us;
+	ret->total_us = seat->total_us;
+	ret->lag_us = turn_clock_lag_us(seat, match);
+	memcpy(ret->how, seat->how, sizeof(ret->how));
+}
+
+static void take_scores(const struct match *match, struct match_record *record)
+{
+	struct game_score scores[GAME_SEATS_MAX] = { 0 };
+
+	match->game->result(match->engine, scores);
+	for (unsigned seat = 0; seat < match->nseats; seat++)
+		record->seats[seat].score = scores[seat];
+}
+
+/* Transcript, notes and samples. What is lost makes the match void. */
+static void take_blobs(struct match *match, struct match_record *record,
+		       struct match_scratch *scratch)
+{
+	uint64_t samples[DIGEST_SAMPLES_MAX + 1];
+
+	if (packer_finish(&match->transcript, scratch, &record->transcript,
+			  &record->transcript_len) < 0 &&
+	    !record->is_void) {
+		record->is_void = true;
+		(void)snprintf(record->void_reason, sizeof(record->void_reason),
+			       "memory: the transcript is lost");
+	}
+	if (packer_finish(&match->notes, scratch, &record->notes,
+			  &record->notes_len) < 0)
+		record->notes_len = 0;
+	record->nsamples = digest_export(&match->digest, samples);
+	record->samples =
+		xreallocarray(NULL, record->nsamples, sizeof(samples[0]));
+	memcpy(record->samples, samples, record->nsamples * sizeof(samples[0]));
+}
+
+struct match_record *match_take_record(struct match *match,
+				       struct match_out *out)
+{
+	struct match_record *record;
+
+	if ((match->state != MATCH_OVER && match->state != MATCH_VOID) ||
+	    match->has_taken_record)
+		return NULL;
+	match->has_taken_record = true;
+	record = xcalloc(1, sizeof(*record));
+	record->id = match->id;
+	record->ladder_id = match->ladder_id;
+	record->map_id = match->map_id;
+	record->ladder = xstrdup(match->ladder);
+	record->map_name = xstrdup(match->map_name);
+	record->game = match->game;
+	record->is_rated = match->is_rated;
+	record->setup = match->setup;
+	record->setup.seed = xstrdup(match->setup.seed);
+	record->setup.bot_seed = xstrdup(match->setup.bot_seed);
+	record->limits = match->limits;
+	record->started_us = match->started_us;
+	record->ended_us = match->ended_us;
+	record->stall_us = match->stall_us;
+	record->nseats = match->nseats;
+	record->inputs = match->inputs;
+	record->digest = match->digest.value;
+	if (match->state == MATCH_VOID) {
+		record->is_void = true;
+		(void)snprintf(record->void_reason, sizeof(record->void_reason),
+			       "%s: %s", match->void_word, match->void_text);
+	}
+	for (unsigned seat = 0; seat < match->nseats; seat++)
+		take_seat(match, seat, &record->seats[seat]);
+	take_scores(match, record);
+	take_blobs(match, record, out->scratch);
+	return record;
+}
+
+void match_record_params(const struct match_record *record, struct buf *out)
+{
+	game_params_format(record->game, record->setup.params, out);
+}
+
+static void add_score(struct buf *out, const char *key, double score)
+{
+	char text[32];
+	struct buf digits = BUF_INIT(sizeof(text));
+
+	game_score_format(score, &digits);
+	control_add_key(out, key, buf_text(&digits));
+	buf_release(&digits);
+}
+
+void match_result_lines(const struct match_record *record, unsigned number,
+			struct buf *out)
+{
+	const struct match_record_seat *seat = &record->seats[number];
+
+	if (record->is_void)
+		return;
+	for (unsigned i = 0; i < record->nseats; i++) {
+		control_add_word(out, WORD_PLACE);
+		control_add_arg_i64(out, record->id);
+		control_add_key_i64(out, "seat", i + 1);
+		control_add_key(out, "bot", record->seats[i].bot);
+		add_score(out, "score", record->seats[i].score.score);
+		control_add_key_i64(out, "rank", record->seats[i].score.rank);
+		control_add_end(out);
+	}
+	control_add_word(out, WORD_RESULT);
+	control_add_arg_i64(out, record->id);
+	add_score(out, "score", seat->score.score);
+	control_add_key_i64(out, "late", seat->faults[MATCH_FAULT_LATE]);
+	control_add_key_i64(out, "banked", seat->banked);
+	control_add_key_i64(out, "max-ms", seat->max_us / US_PER_MS);
+	control_add_end(out);
+}
+
+enum match_state match_state(const struct match *match)
+{
+	return match->state;
+}
+
+int64_t match_id(const struct match *match)
+{
+	return match->id;
+}
+
+unsigned match_seats(const struct match *match)
+{
+	return match->nseats;
+}
+
+bool match_seat_plays(const struct match *match, unsigned seat)
+{
+	return match_is_in_play(match) && !match->seats[seat].has_ended;
+}
+
+bool match_seat_is_ready(const struct match *match, unsigned seat)
+{
+	return match->seats[seat].is_ready;
+}
+
+uint32_t match_seat_faults(const struct match *match, unsigned seat,
+			   enum match_fault fault)
+{
+	return match->seats[seat].faults[fault];
+}
+
+size_t match_line_max(const struct match *match)
+{
+	return match->line_max;
+}
+
+const struct game_state *match_game_state(const struct match *match)
+{
+	return match->state == MATCH_BUSY ? NULL : match->engine;
+}
+
+size_t match_bytes(const struct match *match)
+{
+	size_t bytes =
+		sizeof(*match) + match->nseats * sizeof(match->seats[0]) +
+		packer_bytes(&match->transcript) + packer_bytes(&match->notes) +
+		strlen(match->ladder) + strlen(match->map_name) +
+		strlen(match->setup.seed) + strlen(match->setup.bot_seed) + 4;
+
+	for (unsigned i = 0; i < match->nseats; i++) {
+		const struct match_seat *seat = &match->seats[i];
+
+		bytes += seat->ahead.cap + strlen(seat->bot) + 1;
+		if (seat->held != NULL)
+			bytes += sizeof(*seat->held) + seat->held->cap;
+	}
+	if (match->busy_out != NULL)
+		bytes += sizeof(*match->busy_out);
+	return bytes;
+}
+
+static void check_seat(const struct match *match, unsigned number)
+{
+	const struct match_seat *seat = &match->seats[number];
+	struct ahead_item item;
+
+	assert(seat->is_asked == (seat->clock != TURN_CLOCK_OFF));
+	assert(seat->bank_us >= 0);
+	assert(seat->clock == TURN_CLOCK_RUNS ||
+	       (seat->verdict_us == TIME_NEVER &&
+		seat->interrupt_us == TIME_NEVER));
+	assert(seat->ahead.lines <= LIMIT_LINES_AHEAD);
+	assert((seat->ahead.data != NULL) == (seat->ahead.items > 0));
+	if (seat->has_ended ||
+	    (!match_is_in_play(match) && match->state != MATCH_OFFERED &&
+	     match->state != MATCH_CANCELLED))
+		assert(!seat->is_asked && seat->ahead.items == 0 &&
+		       seat->held == NULL);
+	if (match->state == MATCH_RUNNING) {
+		/* What can be dealt with does not wait. */
+		if (ahead_peek(&seat->ahead, &item))
+			assert(item.kind <= AHEAD_LONG && !seat->is_asked &&
+			       seat->owed == 0);
+	}
+	if (match->state == MATCH_OFFERED)
+		assert(seat->requests == 0 && !seat->has_ended);
+}
+
+void match_check(const struct match *match)
+{
+	bool is_asked = false;
+
+	assert(match->nseats >= 1 && match->nseats <= GAME_SEATS_MAX);
+	assert((match->state == MATCH_BUSY) == (match->busy_out != NULL));
+	assert(match->state != MATCH_OFFERED || match->engine == NULL);
+	assert((match->void_word == NULL) == (match->void_text == NULL));
+	for (unsigned seat = 0; seat < match->nseats; seat++) {
+		check_seat(match, seat);
+		is_asked |= match->seats[seat].is_asked;
+	}
+	/* Somebody owes a reply, or nothing would ever happen again. */
+	if (match->state == MATCH_RUNNING)
+		assert(is_asked);
+}
