@@ -173,7 +173,8 @@ static bool decode_line(struct block *block, const char *line, size_t len)
 		char bytes[3];
 		size_t count = decode_group(line + i, bytes);
 
-		if (count == 0 || block->is_padded)
+		if (count == 0 || block->is_padded ||
+		    block->data.len + count > block->bytes)
 			return false;
 		block->is_padded = count < 3;
 		buf_add(&block->data, bytes, count);
@@ -188,10 +189,10 @@ bool block_line(struct block *block, const char *line, size_t len)
 	block->lines_left--;
 	if (block->is_bad)
 		return block->lines_left == 0;
-	if (block->data.len + len > block->bytes && !block->is_base64) {
-		block->is_bad = true;
-	} else if (block->is_base64) {
+	if (block->is_base64) {
 		block->is_bad = !decode_line(block, line, len);
+	} else if (block->data.len + len + 1 > block->bytes) {
+		block->is_bad = true;
 	} else {
 		buf_add(&block->data, line, len);
 		buf_add_char(&block->data, '\n');
@@ -204,7 +205,7 @@ int block_end(const struct block *block)
 	if (block->is_bad || block->lines_left > 0)
 		return -EBADMSG;
 	if (block->data.is_failed)
-		return block->data.len < block->bytes ? -ENOMEM : -EBADMSG;
+		return -ENOMEM;
 	return block->data.len == block->bytes ? 0 : -EBADMSG;
 }
 
