@@ -422,7 +422,7 @@ void image_battle_look(const struct game_state *state,
 		.accepted = state->accepted,
 		.seats = state->setup.seats,
 	};
-	for (unsigned i = 0; i < state->setup.seats; i++)
+	for (unsigned i = 0; i < GAME_SEATS_MAX; i++)
 		ret->order[i] = (uint8_t)state->order[i];
 	memcpy(ret->faults, state->faults, sizeof(ret->faults));
 	memcpy(ret->colours, state->map->colours, sizeof(ret->colours));
