@@ -116,11 +116,24 @@ static unsigned find_prey(struct game_state *state, struct py27_cell from)
 	return break_tie(state, from, nearest, best);
 }
 
+/* What a mask of directions holds; a look-up is cheaper than counting bits. */
+static const struct {
+	uint8_t count;
+	uint8_t directions[RABBIT_NDIRECTIONS];
+} choices[1 << RABBIT_NDIRECTIONS] = {
+	{ 0, { 0 } },          { 1, { 0 } },       { 1, { 1 } },
+	{ 2, { 0, 1 } },       { 1, { 2 } },       { 2, { 0, 2 } },
+	{ 2, { 1, 2 } },       { 3, { 0, 1, 2 } }, { 1, { 3 } },
+	{ 2, { 0, 3 } },       { 2, { 1, 3 } },    { 3, { 0, 1, 3 } },
+	{ 2, { 2, 3 } },       { 3, { 0, 2, 3 } }, { 3, { 1, 2, 3 } },
+	{ 4, { 0, 1, 2, 3 } },
+};
+
 unsigned rabbit_decide(struct game_state *state, struct py27_cell cell,
 		       unsigned direction)
 {
-	unsigned options[RABBIT_NDIRECTIONS];
-	uint32_t count = 0;
+	unsigned back = direction ^ 1u;
+	unsigned options;
 
 	if (may_see(state, cell)) {
 		unsigned prey = find_prey(state, cell);
@@ -128,14 +141,11 @@ unsigned rabbit_decide(struct game_state *state, struct py27_cell cell,
 		if (prey != RABBIT_NDIRECTIONS)
 			return prey;
 	}
-	for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++) {
-		if (d != (direction ^ 1u) &&
-		    !rabbit_sight_has(&state->blockers,
-				      rabbit_step(cell, d, 1)))
-			options[count++] = d;
-	}
-	if (count == 0)
-		return direction ^ 1u;
+	options = 15u &
+		  ~(rabbit_sight_around(&state->blockers, cell) | 1u << back);
+	if (options == 0)
+		return back;
 	state->draws++;
-	return options[py27_random_index(&state->random, count)];
+	return choices[options].directions[py27_random_index(
+		&state->random, choices[options].count)];
 }

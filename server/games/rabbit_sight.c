@@ -20,6 +20,8 @@ void rabbit_sight_init(struct rabbit_sight *sight, const struct game_map *map,
 	memset(sight, 0, sizeof(*sight));
 	sight->width = map->width;
 	sight->height = map->height;
+	sight->inner_width = map->width < 2 ? 0 : map->width - 2;
+	sight->inner_height = map->height < 2 ? 0 : map->height - 2;
 	sight->row_words = map->row_words;
 	sight->column_words = map->column_words;
 	sight->rows = words;

@@ -34,6 +34,7 @@ enum rabbit_direction {
 
 struct rabbit_sight {
 	uint32_t width, height;
+	uint32_t inner_width, inner_height; /* without the outermost cells */
 	uint32_t row_words, column_words;
 	uint64_t *rows; /* both borrowed: the match's block */
 	uint64_t *columns;
@@ -207,17 +208,78 @@ static inline uint32_t rabbit_sight_next(const struct rabbit_sight *sight,
 	return near == 0 || (far != 0 && far < near) ? far : near;
 }
 
-/* The cell COUNT steps from FROM in DIRECTION. */
+/* The cell COUNT steps from FROM in DIRECTION; without a branch. */
 static inline struct py27_cell rabbit_step(struct py27_cell from,
 					   unsigned direction, uint32_t count)
 {
-	int32_t steps = direction & 1 ? -(int32_t)count : (int32_t)count;
+	static const int8_t vectors[RABBIT_NDIRECTIONS][2] = {
+		[RABBIT_RIGHT] = { 1, 0 },
+		[RABBIT_LEFT] = { -1, 0 },
+		[RABBIT_DOWN] = { 0, 1 },
+		[RABBIT_UP] = { 0, -1 },
+	};
 
-	if (direction < RABBIT_DOWN)
-		from.x += steps;
-	else
-		from.y += steps;
+	from.x += vectors[direction][0] * (int32_t)count;
+	from.y += vectors[direction][1] * (int32_t)count;
 	return from;
+}
+
+/*
+ * Which of the four cells around CELL are in the set: bit a direction. A
+ * random walk defeats branch prediction, so the common case has no branches.
+ */
+static inline unsigned rabbit_sight_around(const struct rabbit_sight *sight,
+					   struct py27_cell cell)
+{
+	uint32_t x = (uint32_t)cell.x;
+	uint32_t y = (uint32_t)cell.y;
+	unsigned around = 0;
+
+	if (x - 1 < sight->inner_width && y - 1 < sight->inner_height) {
+		const uint64_t *row = rabbit_sight_row(sight, cell.y);
+		uint64_t right = row[(x + 1) / 64] >> ((x + 1) % 64);
+		uint64_t left = row[(x - 1) / 64] >> ((x - 1) % 64);
+		uint64_t down = (row + sight->row_words)[x / 64] >> (x % 64);
+		uint64_t up = (row - sight->row_words)[x / 64] >> (x % 64);
+
+		return (unsigned)((right & 1) | (left & 1) << RABBIT_LEFT |
+				  (down & 1) << RABBIT_DOWN |
+				  (up & 1) << RABBIT_UP);
+	}
+	for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++)
+		around |= (unsigned)rabbit_sight_has(sight,
+						     rabbit_step(cell, d, 1))
+			  << d;
+	return around;
+}
+
+/* Where a cell's bits are; the same in all sets on one map. */
+struct rabbit_place {
+	size_t row, column; /* words */
+	uint64_t row_bit, column_bit;
+};
+
+static inline struct rabbit_place rabbit_sight_place(
+	const struct rabbit_sight *sight, struct py27_cell cell)
+{
+	uint32_t x = (uint32_t)cell.x;
+	uint32_t y = (uint32_t)cell.y;
+
+	return (struct rabbit_place){ (size_t)y * sight->row_words + x / 64,
+				      (size_t)x * sight->column_words + y / 64,
+				      rabbit_sight_mask(cell.x),
+				      rabbit_sight_mask(cell.y) };
+}
+
+/* FROM, on the rectangle as TO is, leaves the set and TO comes into it. */
+static inline void rabbit_sight_move(struct rabbit_sight *sight,
+				     const struct rabbit_place *from,
+				     const struct rabbit_place *to)
+{
+	sight->rows[from->row] &= ~from->row_bit;
+	sight->columns[from->column] &= ~from->column_bit;
+	sight->rows[to->row] |= to->row_bit;
+	sight->columns[to->column] |= to->column_bit;
 }
 
 #endif

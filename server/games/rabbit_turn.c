@@ -155,6 +155,39 @@ static void put_action(const struct game_map *map, struct py27_cell from,
 	out->len += (size_t)(at - start);
 }
 
+/*
+ * Take the crusher on FROM to TO in both sights, unless it is blocked; false
+ * then. *RET_IS_CRUSHING: there is a rabbit.
+ */
+static inline bool take_cell(struct game_state *state, struct py27_cell from,
+			     struct py27_cell to, bool *ret_is_crushing)
+{
+	struct rabbit_sight *robots = &state->robots;
+	struct rabbit_sight *blockers = &state->blockers;
+
+	if (rabbit_sight_holds(robots, from) &&
+	    rabbit_sight_holds(robots, to)) {
+		struct rabbit_place left = rabbit_sight_place(robots, from);
+		struct rabbit_place taken = rabbit_sight_place(robots, to);
+
+		if ((blockers->rows[taken.row] & taken.row_bit) != 0)
+			return false;
+		*ret_is_crushing =
+			(robots->rows[taken.row] & taken.row_bit) != 0;
+		rabbit_sight_move(blockers, &left, &taken);
+		rabbit_sight_move(robots, &left, &taken);
+		return true;
+	}
+	if (rabbit_sight_has(blockers, to))
+		return false;
+	*ret_is_crushing = rabbit_sight_has(robots, to);
+	rabbit_sight_remove(blockers, from);
+	rabbit_sight_remove(robots, from);
+	rabbit_sight_add(blockers, to);
+	rabbit_sight_add(robots, to);
+	return true;
+}
+
 static void move_crushers(struct game_state *state, struct buf *out)
 {
 	uint32_t count = state->crushers.used;
@@ -166,18 +199,12 @@ static void move_crushers(struct game_state *state, struct buf *out)
 			rabbit_step(mover.cell, mover.direction, 1);
 		bool is_crushing;
 
-		if (rabbit_sight_has(&state->blockers, to))
+		if (!take_cell(state, mover.cell, to, &is_crushing))
 			continue;
-		is_crushing = rabbit_sight_has(&state->robots, to);
-		(void)py27_table_remove(&state->crushers, mover.cell);
-		py27_table_add(&state->crushers, to, (uint8_t)mover.direction);
-		rabbit_sight_remove(&state->blockers, mover.cell);
-		rabbit_sight_remove(&state->robots, mover.cell);
-		rabbit_sight_add(&state->blockers, to);
+		py27_table_move(&state->crushers, mover.cell, to,
+				(uint8_t)mover.direction);
 		if (is_crushing)
 			remove_rabbit(state, to, true);
-		else
-			rabbit_sight_add(&state->robots, to);
 		put_action(state->map, mover.cell, to, is_crushing, is_first,
 			   out);
 		is_first = false;

@@ -135,20 +135,22 @@ static void generate(struct py27_random *random)
 	random->next = 0;
 }
 
-static inline uint32_t next_word(struct py27_random *random)
+static inline uint32_t temper(uint32_t word)
 {
-	uint32_t word;
-
-	if (random->next >= NWORDS)
-		generate(random);
-	word = random->words[random->next++];
 	word ^= word >> 11;
 	word ^= (word << 7) & 0x9d2c5680u;
 	word ^= (word << 15) & 0xefc60000u;
 	return word ^ (word >> 18);
 }
 
-double py27_random_double(struct py27_random *random)
+static inline uint32_t next_word(struct py27_random *random)
+{
+	if (random->next >= NWORDS)
+		generate(random);
+	return temper(random->words[random->next++]);
+}
+
+static inline double next_double(struct py27_random *random)
 {
 	uint32_t high = next_word(random) >> 5;
 	uint32_t low = next_word(random) >> 6;
@@ -156,10 +158,15 @@ double py27_random_double(struct py27_random *random)
 	return (high * 67108864.0 + low) * (1.0 / 9007199254740992.0);
 }
 
+double py27_random_double(struct py27_random *random)
+{
+	return next_double(random);
+}
+
 uint32_t py27_random_index(struct py27_random *random, uint32_t count)
 {
 	assert(count > 0);
-	return (uint32_t)(py27_random_double(random) * count);
+	return (uint32_t)(next_double(random) * count);
 }
 
 int64_t py27_random_int(struct py27_random *random, int64_t low, int64_t high)

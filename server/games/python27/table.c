@@ -188,10 +188,8 @@ static void resize(struct py27_table *table, uint64_t request)
 	free(block);
 }
 
-void py27_table_add(struct py27_table *table, struct py27_cell cell,
-		    uint8_t value)
+static inline void add(struct py27_table *table, uint64_t key, uint8_t value)
 {
-	uint64_t key = pack(cell);
 	uint32_t slot = 0;
 	int32_t found;
 
@@ -208,20 +206,38 @@ void py27_table_add(struct py27_table *table, struct py27_cell cell,
 				      (table->used > GROW_SLOWLY_FROM ? 2 : 4));
 }
 
-bool py27_table_remove(struct py27_table *table, struct py27_cell cell)
+void py27_table_add(struct py27_table *table, struct py27_cell cell,
+		    uint8_t value)
+{
+	add(table, pack(cell), value);
+}
+
+static inline bool take_out(struct py27_table *table, uint64_t key)
 {
 	uint32_t unused = 0;
 	int32_t slot;
 
 	if (table->is_failed)
 		return false;
-	slot = probe(table, pack(cell), &unused);
+	slot = probe(table, key, &unused);
 	if (slot < 0)
 		return false;
 	table->keys[slot] = SLOT_DELETED;
 	table->live[slot / 64] &= ~((uint64_t)1 << (slot % 64));
 	table->used--;
 	return true;
+}
+
+bool py27_table_remove(struct py27_table *table, struct py27_cell cell)
+{
+	return take_out(table, pack(cell));
+}
+
+void py27_table_move(struct py27_table *table, struct py27_cell from,
+		     struct py27_cell to, uint8_t value)
+{
+	(void)take_out(table, pack(from));
+	add(table, pack(to), value);
 }
 
 /* Room for COUNT more keys at once. */

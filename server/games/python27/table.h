@@ -64,6 +64,9 @@ void py27_table_add(struct py27_table *table, struct py27_cell cell,
  * keep their slots.
  */
 bool py27_table_remove(struct py27_table *table, struct py27_cell cell);
+/* d[TO] = d.pop(FROM) with a new VALUE; FROM is there, TO is not. */
+void py27_table_move(struct py27_table *table, struct py27_cell from,
+		     struct py27_cell to, uint8_t value);
 /*
  * d.update(SOURCE) or s = set(SOURCE) of one's own kind: TABLE makes room
  * once, then takes SOURCE's keys and values in the order of its slots. Only
