@@ -129,13 +129,15 @@ static int put_cell(struct parser *parser, const struct place *place, char cell)
 	if (cell >= '1' && cell < '1' + LAMBDA_NTARGETS)
 		return put_once(parser, &parser->targets[cell - '1'], place,
 				cell);
-	game_error_set(
-		parser->error,
-		"line %zu column %zu: byte %u%s%c%s is no cell of a mine",
-		place->line, place->column, (unsigned char)cell,
-		isgraph((unsigned char)cell) ? " ('" : "",
-		isgraph((unsigned char)cell) ? cell : ' ',
-		isgraph((unsigned char)cell) ? "')" : "");
+	if (isgraph((unsigned char)cell))
+		game_error_set(parser->error,
+			       "line %zu column %zu: '%c' is no cell of a mine",
+			       place->line, place->column, cell);
+	else
+		game_error_set(parser->error,
+			       "line %zu column %zu: byte %u is no cell of a "
+			       "mine",
+			       place->line, place->column, (unsigned char)cell);
 	return -EINVAL;
 }
 

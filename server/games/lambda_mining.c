@@ -20,7 +20,10 @@ enum {
 	PARAM_ROUTE_LIMIT,
 	LINE_MIN_BYTES = 65536,  /* line_max: at least so many, else ... */
 	LINE_EXTRA_BYTES = 1024, /* ... the cells and so many */
-	SLICE = 100000,          /* units of lambda_sim.spent: about 1 ms */
+	/* Units of lambda_sim.spent (10 ns) that one call does at most. */
+	SLICE_FEED = 10000,
+	SLICE_WORK = 100000,
+	BIG_CELLS = 64 * 1024, /* of these not even the first step is in feed */
 };
 
 struct game_map {
@@ -236,7 +239,8 @@ static enum game_status mine_feed(struct game_state *state, unsigned seat,
 			      kind == GAME_LATE ? GAME_TIMED_OUT : GAME_LEFT,
 			      out);
 	}
-	done = carry_out(state, text, len, SLICE);
+	done = carry_out(state, text, len,
+			 state->sim.map->size > BIG_CELLS ? 0 : SLICE_FEED);
 	if (done < len) {
 		state->len = len - done;
 		state->route = malloc(state->len);
@@ -256,7 +260,7 @@ static enum game_status mine_work(struct game_state *state,
 	if (state->route == NULL)
 		return GAME_DONE;
 	state->at += carry_out(state, state->route + state->at,
-			       state->len - state->at, SLICE);
+			       state->len - state->at, SLICE_WORK);
 	if (state->at < state->len)
 		return GAME_BUSY;
 	return finish(state, GAME_FINISHED, out);
@@ -359,6 +363,7 @@ const struct game game_lambda_mining = {
 	.turn_ms = 150000,
 	.init_ms = 0,
 	.grace_ms = 10000,
+	.late_max = 1,
 	.map_import = mine_map_import,
 	.map_new = mine_map_new,
 	.map_free = mine_map_free,

@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-	LIST_CELLS = 16, /* a list has room for one cell in so many ... */
+	LIST_CELLS = 8,  /* a list has room for one cell in so many ... */
 	LIST_MIN = 64,   /* ... and these */
-	DENSE_CELLS = 32 /* dense when one stone in so many cells is visited */
+	DENSE_CELLS = 12 /* dense when one stone in so many cells is visited */
 };
 
 /* ---- life ---- */

@@ -241,7 +241,7 @@ static void grow(struct lambda_sim *sim)
 	}
 	list->count -= nold;
 	memmove(list->at, list->at + nold, list->count * sizeof(list->at[0]));
-	sim->spent += nold * 2;
+	sim->spent += nold * 4;
 }
 
 /* The fresh beards that no stone replaced become beards. */
