@@ -142,7 +142,7 @@ void lambda_rows(const struct lambda_sim *sim, struct buf *out);
 void lambda_update(struct lambda_sim *sim, bool grows);
 /* Cell AT has become empty: whoever that may set free is noted. */
 void lambda_emptied(struct lambda_sim *sim, uint32_t at);
-/* Cell AT has become a stone or a lambda. */
+/* Something was put on cell AT, which was empty. */
 void lambda_filled(struct lambda_sim *sim, uint32_t at);
 
 /* ---- lambda_dense.c ---- */

@@ -2,11 +2,11 @@
 /*
  * lambda_update.c - the map update, at the price of what moves.
  *
- * A stone at rest stays so until a cell near it becomes empty, or the cell
- * below it becomes a stone or a lambda; a beard without room stays so until a
- * cell beside it becomes empty. Whoever changes a cell says so
- * (lambda_emptied, lambda_filled), and the neighbours concerned are visited
- * in the next update; that covers every change that can set anything free.
+ * A stone at rest stays so until a cell near it becomes empty; what lies below
+ * it cannot become a stone or a lambda without having been empty. A beard
+ * without room stays so until a cell beside it becomes empty. Whoever changes
+ * a cell says so (lambda_emptied, lambda_filled), and the neighbours concerned
+ * are visited in the next update, and so is a stone that has just moved.
  *
  * All moves are planned on the old map and then written. Order matters only
  * where two writers meet, and there the answer is fixed (see lambda_dense.c):
@@ -107,14 +107,8 @@ void lambda_emptied(struct lambda_sim *sim, uint32_t at)
 
 void lambda_filled(struct lambda_sim *sim, uint32_t at)
 {
-	uint32_t up = at + sim->map->stride;
-
-	if (sim->is_dense)
-		return;
-	if (lambda_is_stone(sim->cells[at]))
+	if (!sim->is_dense && lambda_is_stone(sim->cells[at]))
 		push_stone(sim, at);
-	if (lambda_is_stone(sim->cells[up]))
-		push_stone(sim, up);
 }
 
 /* Where the stone at AT goes; 0 when it stays. */
