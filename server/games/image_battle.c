@@ -238,10 +238,11 @@ static void take_answer(struct game_state *state, unsigned seat,
 	size_t prefix_len = state->prefix_len[seat];
 	char *list = state->line + prefix_len;
 	uint8_t own = state->map->cell_of[seat];
+	const struct answer_board board = { state->map, state->cells, own,
+					    state->batch };
 	struct answer answer;
 
-	answer_apply(&answer, state->map, state->cells, own, state->batch, text,
-		     len, list);
+	answer_apply(&answer, &board, text, len, list);
 	if (answer.taken < answer.looked_at || answer.beyond > 0) {
 		out->invalid |= 1u << seat;
 		answer_describe(&answer, out->detail[seat],

@@ -12,16 +12,17 @@ enum {
 	SHOWN_BYTES = 12, /* of an entry that is told */
 };
 
-static const char *const refusal_words[] = {
+static const char *const verdict_words[] = {
+	[ANSWER_TAKEN] = "taken",
 	[ANSWER_NOT_A_PAIR] = "not a pair",
 	[ANSWER_OFF_PICTURE] = "off the picture",
 	[ANSWER_NOT_WHITE] = "not white",
 	[ANSWER_NOT_BESIDE] = "no own neighbour",
 };
 
-_Static_assert(sizeof(refusal_words) / sizeof(refusal_words[0]) ==
-		       ANSWER_NREFUSALS,
-	       "a word for every refusal");
+_Static_assert(sizeof(verdict_words) / sizeof(verdict_words[0]) ==
+		       ANSWER_NVERDICTS,
+	       "a word for every verdict");
 
 struct number {
 	unsigned value;
@@ -94,9 +95,30 @@ static bool has_neighbour(const uint8_t *cell, size_t stride, uint8_t own)
 	       cell[stride] == own;
 }
 
-/* Three digits at most. */
-static char *print_number(char *out, unsigned value)
+/* Paint one pixel, if the rules let. */
+static inline enum answer_verdict place(const struct answer_board *board,
+					const struct number *x,
+					const struct number *y)
 {
+	const struct game_map *map = board->map;
+	uint8_t *cell;
+
+	if (is_off(x, map->width) || is_off(y, map->height))
+		return ANSWER_OFF_PICTURE;
+	cell = board->cells + arena_index(map, x->value, y->value);
+	if (*cell != ARENA_WHITE)
+		return ANSWER_NOT_WHITE;
+	if (!has_neighbour(cell, map->stride, board->own))
+		return ANSWER_NOT_BESIDE;
+	*cell = board->own;
+	return ANSWER_TAKEN;
+}
+
+/* Three digits at most, by the sides' bound. */
+static inline char *print_number(char *out, const struct number *number)
+{
+	unsigned value = number->value;
+
 	if (value >= 100)
 		*out++ = (char)('0' + value / 100);
 	if (value >= 10)
@@ -105,14 +127,20 @@ static char *print_number(char *out, unsigned value)
 	return out;
 }
 
-static void refuse(struct answer *answer, const char *entry, const char *end,
-		   enum answer_refusal why)
+/* Print " X,Y", which the entry up to END perhaps looks like already. */
+static inline char *print_pair(char *out, const struct number *x,
+			       const struct number *y, const char *entry,
+			       const char *end)
 {
-	if (answer->first != NULL)
-		return;
-	answer->first = entry;
-	answer->first_len = (size_t)(end - entry);
-	answer->why = why;
+	*out++ = ' ';
+	if (x->is_plain && y->is_plain) {
+		while (entry < end)
+			*out++ = *entry++;
+		return out;
+	}
+	out = print_number(out, x);
+	*out++ = ',';
+	return print_number(out, y);
 }
 
 static size_t count_entries(const char *p, const char *end)
@@ -126,52 +154,34 @@ static size_t count_entries(const char *p, const char *end)
 	return count;
 }
 
-void answer_apply(struct answer *ret, const struct game_map *map,
-		  uint8_t *cells, uint8_t own, unsigned batch, const char *text,
-		  size_t len, char *list)
+void answer_apply(struct answer *ret, const struct answer_board *board,
+		  const char *text, size_t len, char *list)
 {
 	const char *p = text;
 	const char *end = text + len;
 	char *out = list;
 
 	*ret = (struct answer){ 0 };
-	while ((p = skip_space(p, end)) < end && ret->looked_at < batch) {
-		struct number x, y;
+	while ((p = skip_space(p, end)) < end &&
+	       ret->looked_at < board->batch) {
+		enum answer_verdict verdict = ANSWER_NOT_A_PAIR;
 		const char *entry = p;
-		uint8_t *cell;
+		struct number x, y;
 
 		ret->looked_at++;
 		p = read_pair(entry, end, &x, &y);
-		if (p == NULL) {
+		if (p != NULL)
+			verdict = place(board, &x, &y);
+		else
 			p = skip_entry(entry, end);
-			refuse(ret, entry, p, ANSWER_NOT_A_PAIR);
-			continue;
+		if (verdict == ANSWER_TAKEN) {
+			ret->taken++;
+			out = print_pair(out, &x, &y, entry, p);
+		} else if (ret->first == NULL) {
+			ret->first = entry;
+			ret->first_len = (size_t)(p - entry);
+			ret->why = verdict;
 		}
-		if (is_off(&x, map->width) || is_off(&y, map->height)) {
-			refuse(ret, entry, p, ANSWER_OFF_PICTURE);
-			continue;
-		}
-		cell = cells + arena_index(map, x.value, y.value);
-		if (*cell != ARENA_WHITE) {
-			refuse(ret, entry, p, ANSWER_NOT_WHITE);
-			continue;
-		}
-		if (!has_neighbour(cell, map->stride, own)) {
-			refuse(ret, entry, p, ANSWER_NOT_BESIDE);
-			continue;
-		}
-		*cell = own;
-		ret->taken++;
-		*out++ = ' ';
-		if (x.is_plain && y.is_plain) {
-			/* at most 7 bytes, by the sides' bound */
-			for (const char *c = entry; c < p; c++)
-				*out++ = *c;
-			continue;
-		}
-		out = print_number(out, x.value);
-		*out++ = ',';
-		out = print_number(out, y.value);
 	}
 	ret->list_len = (size_t)(out - list);
 	ret->beyond = count_entries(p, end);
@@ -208,7 +218,7 @@ void answer_describe(const struct answer *answer, char *ret, size_t size)
 		used = snprintf(ret, size,
 				"%u of %u pixels not taken, first %s: %s",
 				refused, answer->looked_at, entry,
-				refusal_words[answer->why]);
+				verdict_words[answer->why]);
 	}
 	if (answer->beyond > 0 && (size_t)used < size)
 		(void)snprintf(ret + used, size - (size_t)used,

@@ -64,13 +64,22 @@ static inline size_t arena_index(const struct game_map *map, unsigned x,
 	return (y + (size_t)1) * map->stride + x + 1;
 }
 
-/* Why an entry of an answer is not taken. */
-enum answer_refusal {
+/* What became of an entry of an answer. */
+enum answer_verdict {
+	ANSWER_TAKEN,
 	ANSWER_NOT_A_PAIR,
 	ANSWER_OFF_PICTURE,
 	ANSWER_NOT_WHITE,
 	ANSWER_NOT_BESIDE,
-	ANSWER_NREFUSALS
+	ANSWER_NVERDICTS
+};
+
+/* Who paints where. */
+struct answer_board {
+	const struct game_map *map; /* borrowed */
+	uint8_t *cells;             /* borrowed: an arena like MAP */
+	uint8_t own;                /* the cell that is painted */
+	unsigned batch;             /* entries that are looked at */
 };
 
 /* What came of one answer. */
@@ -80,24 +89,22 @@ struct answer {
 	size_t beyond;     /* entries behind the batch */
 	const char *first; /* the first that was not taken; borrowed */
 	size_t first_len;
-	enum answer_refusal why;
+	enum answer_verdict why;
 	size_t list_len; /* bytes of the list of those taken */
 };
 
 enum { ANSWER_ENTRY_BYTES = 8 }; /* "999,999 " */
 
 /*
- * Place the pixels that TEXT lists on CELLS (of an arena like MAP) as cell
- * OWN, in order, at most BATCH entries of whatever kind. Those taken are
- * printed to LIST, " X,Y" each; LIST has room for BATCH x ANSWER_ENTRY_BYTES.
- * Whatever the text, nothing fails.
+ * Place the pixels that TEXT lists on BOARD, in order, at most batch entries
+ * of whatever kind. Those taken are printed to LIST, " X,Y" each; LIST has
+ * room for batch x ANSWER_ENTRY_BYTES. Whatever the text, nothing fails.
  *
  * As the judge read it under Python 2.7: entries are split at white space;
  * a number may have a sign and leading zeros.
  */
-void answer_apply(struct answer *ret, const struct game_map *map,
-		  uint8_t *cells, uint8_t own, unsigned batch, const char *text,
-		  size_t len, char *list);
+void answer_apply(struct answer *ret, const struct answer_board *board,
+		  const char *text, size_t len, char *list);
 /*
  * What of ANSWER was not taken, for a person; "" when all was. At most SIZE
  * bytes with the NUL; no control character, no byte above 126.

@@ -46,19 +46,36 @@ struct run {
 	struct buf printed;
 };
 
+/* "player I NAME R G B" */
 static bool read_player(struct recorded *recorded, const char *line)
 {
-	unsigned index, r, g, b;
-	char name[64];
+	static const char word[] = "player ";
+	char *end;
+	unsigned long index;
+	size_t len;
 
-	if (sscanf(line, "player %u %63s %u %u %u", &index, name, &r, &g, &b) !=
-		    5 ||
-	    index >= GAME_SEATS_MAX)
+	if (strncmp(line, word, strlen(word)) != 0)
 		return false;
-	(void)snprintf(recorded->names[index], sizeof(name), "%s", name);
-	buf_add_format(&recorded->options, "%s%u,%u,%u",
-		       index == 0 ? "colours=" : ";", r, g, b);
-	return true;
+	index = strtoul(line + strlen(word), &end, 10);
+	if (index >= GAME_SEATS_MAX || *end != ' ')
+		return false;
+	line = end + 1;
+	len = strcspn(line, " ");
+	if (len >= sizeof(recorded->names[index]))
+		return false;
+	memcpy(recorded->names[index], line, len);
+	line += len;
+	for (int i = 0; i < 3; i++) {
+		buf_add_format(&recorded->options, "%s%lu",
+			       i > 0        ? ","
+			       : index == 0 ? "colours="
+					    : ";",
+			       strtoul(line, &end, 10));
+		if (end == line)
+			return false;
+		line = end;
+	}
+	return *line == '\0';
 }
 
 static bool read_config(struct recorded *recorded, char *text)
