@@ -73,5 +73,7 @@ bool golden_same_text(struct golden_report *report, const char *name,
 void golden_rabbit_runner(const char *dir, struct golden_report *report);
 void golden_image_battle(const char *dir, struct golden_report *report);
 void golden_lambda_mining(const char *dir, struct golden_report *report);
+/* Likewise the many cases of DIR/cases.txt. */
+void golden_lambda_mining_pack(const char *dir, struct golden_report *report);
 
 #endif

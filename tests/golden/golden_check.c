@@ -19,12 +19,16 @@ struct golden_game {
 	/* a folder that holds this file is a case; nothing below it is one */
 	const char *marker;
 	void (*run)(const char *dir, struct golden_report *report);
+	/* a file of many cases, and who plays those of DIR; NULL: none */
+	const char *pack;
+	void (*run_pack)(const char *dir, struct golden_report *report);
 };
 
 static const struct golden_game games[] = {
 	{ "rabbit-runner", "params.txt", golden_rabbit_runner },
 	{ "image-battle", "config.txt", golden_image_battle },
-	{ "lambda-mining", "route.txt", golden_lambda_mining },
+	{ "lambda-mining", "route.txt", golden_lambda_mining, "cases.txt",
+	  golden_lambda_mining_pack },
 	{ NULL, NULL, NULL },
 };
 
@@ -166,6 +170,8 @@ static void walk(const struct golden_game *game, const char *dir,
 		game->run(dir, report);
 		return;
 	}
+	if (game->pack != NULL && golden_has_file(dir, game->pack))
+		game->run_pack(dir, report);
 	count = scandir(dir, &entries, NULL, alphasort);
 	if (count < 0) {
 		golden_fail(report, dir, "%s", strerror(errno));

@@ -5,6 +5,7 @@
  * A case: map.txt, route.txt, expected.json (status, score, lambdas, steps),
  * final.txt (the mine after the last step), perhaps trace.txt: for each step
  * `= k command status score lambdas water under-water razors` and the mine.
+ * A pack holds many cases in one file (tests/golden/lambda-mining/README.md).
  * The route goes through the engine as a reply does, and where there is a
  * trace, command by command through the mine as well.
  */
@@ -19,11 +20,48 @@
 
 static const struct game *const game = &game_lambda_mining;
 
+enum { NFILES = 5, NAME_BYTES = 100 };
+
 struct run {
-	const char *dir;
+	const char *name; /* for the report */
 	struct golden_report *report;
-	struct buf map, route, expected;
+	struct buf map, route, expected, final;
+	struct buf trace; /* empty: there is none */
 };
+
+/* A file of a case, and where its bytes go. */
+struct file {
+	const char *name;
+	struct buf *bytes;
+	bool is_optional;
+};
+
+static void run_init(struct run *run, const char *name,
+		     struct golden_report *report, struct file files[NFILES])
+{
+	const struct file all[NFILES] = {
+		{ "map.txt", &run->map, false },
+		{ "route.txt", &run->route, false },
+		{ "expected.json", &run->expected, false },
+		{ "final.txt", &run->final, false },
+		{ "trace.txt", &run->trace, true },
+	};
+
+	memcpy(files, all, sizeof(all));
+	run->name = name;
+	run->report = report;
+	for (unsigned i = 0; i < NFILES; i++)
+		buf_init(files[i].bytes, GOLDEN_FILE_BYTES);
+}
+
+static void run_release(struct run *run)
+{
+	buf_release(&run->map);
+	buf_release(&run->route);
+	buf_release(&run->expected);
+	buf_release(&run->final);
+	buf_release(&run->trace);
+}
 
 /* ---- through the engine ---- */
 
@@ -52,7 +90,7 @@ static bool same_figures(const struct run *run, const char *dump,
 	    json_unpack_ex(json, &error, 0, "{s:s, s:I, s:I, s:I}", "status",
 			   &status, "score", &points, "lambdas", &lambdas,
 			   "steps", &steps) < 0) {
-		golden_fail(run->report, run->dir, "expected.json: %s",
+		golden_fail(run->report, run->name, "expected.json: %s",
 			    error.text);
 		json_decref(json);
 		return false;
@@ -66,7 +104,7 @@ static bool same_figures(const struct run *run, const char *dump,
 		       (int)(skip_lines(dump, 4) - dump), dump,
 		       (long long)score->points);
 	json_decref(json);
-	return golden_same_text(run->report, run->dir, "expected.json",
+	return golden_same_text(run->report, run->name, "expected.json",
 				expected, strlen(expected), got, strlen(got));
 }
 
@@ -89,10 +127,11 @@ static bool play(const struct run *run, struct game_state *state)
 	game->result(state, &score);
 	rows = skip_lines(buf_text(&dump), 7);
 	is_same = same_figures(run, buf_text(&dump), &score) &&
-		  golden_same_file(run->report, run->dir, "final.txt", rows,
+		  golden_same_text(run->report, run->name, "final.txt",
+				   buf_text(&run->final), run->final.len, rows,
 				   strlen(rows));
 	if (is_same && !out.is_over) {
-		golden_fail(run->report, run->dir, "the match goes on");
+		golden_fail(run->report, run->name, "the match goes on");
 		is_same = false;
 	}
 	game_out_release(&out);
@@ -114,7 +153,7 @@ static bool play_engine(const struct run *run)
 
 	if (game->map_new(&map, &source, &error) < 0 ||
 	    game->create(&state, map, &setup, &error) < 0)
-		golden_fail(run->report, run->dir, "map.txt: %s", error.text);
+		golden_fail(run->report, run->name, "map.txt: %s", error.text);
 	else
 		is_same = play(run, state);
 	game->free(state);
@@ -147,11 +186,11 @@ static bool play_trace(const struct run *run)
 
 	if (lambda_map_init(&map, buf_text(&run->map), run->map.len, &error) <
 	    0) {
-		golden_fail(run->report, run->dir, "map.txt: %s", error.text);
+		golden_fail(run->report, run->name, "map.txt: %s", error.text);
 		return false;
 	}
 	if (lambda_sim_init(&sim, &map) < 0) {
-		golden_fail(run->report, run->dir, "no memory");
+		golden_fail(run->report, run->name, "no memory");
 		goto out;
 	}
 	add_block(&sim, step, '-', &trace);
@@ -161,7 +200,8 @@ static bool play_trace(const struct run *run)
 		lambda_step(&sim, *route);
 		add_block(&sim, ++step, *route, &trace);
 	}
-	is_same = golden_same_file(run->report, run->dir, "trace.txt",
+	is_same = golden_same_text(run->report, run->name, "trace.txt",
+				   buf_text(&run->trace), run->trace.len,
 				   buf_text(&trace), trace.len);
 	lambda_sim_release(&sim);
 out:
@@ -170,23 +210,99 @@ out:
 	return is_same;
 }
 
+static void play_case(const struct run *run)
+{
+	if (play_engine(run) && (run->trace.len == 0 || play_trace(run)))
+		golden_pass(run->report);
+}
+
 void golden_lambda_mining(const char *dir, struct golden_report *report)
 {
-	struct run run = {
-		.dir = dir,
-		.report = report,
-		.map = BUF_INIT(GOLDEN_FILE_BYTES),
-		.route = BUF_INIT(GOLDEN_FILE_BYTES),
-		.expected = BUF_INIT(GOLDEN_FILE_BYTES),
-	};
+	struct file files[NFILES];
+	struct run run;
+	bool is_read = true;
 
-	if (golden_need(report, dir, "map.txt", &run.map) &&
-	    golden_need(report, dir, "route.txt", &run.route) &&
-	    golden_need(report, dir, "expected.json", &run.expected) &&
-	    play_engine(&run) &&
-	    (!golden_has_file(dir, "trace.txt") || play_trace(&run)))
-		golden_pass(report);
-	buf_release(&run.map);
-	buf_release(&run.route);
-	buf_release(&run.expected);
+	run_init(&run, dir, report, files);
+	for (unsigned i = 0; i < NFILES && is_read; i++) {
+		if (!files[i].is_optional ||
+		    golden_has_file(dir, files[i].name))
+			is_read = golden_need(report, dir, files[i].name,
+					      files[i].bytes);
+	}
+	if (is_read)
+		play_case(&run);
+	run_release(&run);
+}
+
+/* ---- many cases in one file ---- */
+
+/* The bytes of one file of one case, as a pack holds them. */
+struct packed {
+	char name[NAME_BYTES], file[NAME_BYTES];
+	const char *bytes;
+	size_t len;
+};
+
+/*
+ * The part at *AT of the TEXT that ends at END: `= CASE FILE BYTES`, LF, the
+ * bytes, LF. False: at the end, or at what is no such part.
+ */
+static bool next_packed(const char **at, const char *end, struct packed *ret)
+{
+	const char *bytes = memchr(*at, '\n', (size_t)(end - *at));
+
+	if (bytes == NULL || sscanf(*at, "= %99s %99s %zu\n", ret->name,
+				    ret->file, &ret->len) != 3)
+		return false;
+	bytes++;
+	if ((size_t)(end - bytes) <= ret->len || bytes[ret->len] != '\n')
+		return false;
+	ret->bytes = bytes;
+	*at = bytes + ret->len + 1;
+	return true;
+}
+
+/* Play the case that begins at *AT; false: there is none. */
+static bool play_packed(const char **at, const char *end,
+			struct golden_report *report)
+{
+	struct file files[NFILES];
+	struct packed part;
+	char name[NAME_BYTES];
+	const char *next = *at;
+	struct run run;
+
+	if (!next_packed(&next, end, &part))
+		return false;
+	memcpy(name, part.name, sizeof(name));
+	run_init(&run, name, report, files);
+	do {
+		for (unsigned i = 0; i < NFILES; i++) {
+			if (strcmp(files[i].name, part.file) == 0)
+				buf_add(files[i].bytes, part.bytes, part.len);
+		}
+		*at = next;
+	} while (next_packed(&next, end, &part) &&
+		 strcmp(part.name, name) == 0);
+	play_case(&run);
+	run_release(&run);
+	return true;
+}
+
+void golden_lambda_mining_pack(const char *dir, struct golden_report *report)
+{
+	struct buf pack = BUF_INIT(GOLDEN_FILE_BYTES);
+	const char *at, *end;
+
+	if (golden_need(report, dir, "cases.txt", &pack)) {
+		at = buf_text(&pack);
+		end = at + pack.len;
+		while (play_packed(&at, end, report))
+			continue;
+		if (at != end)
+			golden_fail(report, dir,
+				    "cases.txt: byte %zu is no part of a case",
+				    pack.len - (size_t)(end - at));
+	}
+	buf_release(&pack);
 }
