@@ -198,9 +198,9 @@ const struct word words[WORD_NWORDS] = {
 	},
 	[WORD_FAULT] = {
 		"fault", SERVER, 0,
-		{ NEED("KIND", "late, invalid, long, ..."),
-		  MAY("COUNT", "n/limit: the n-th, limit end the game for this "
-			       "seat") },
+		{ NEED("KIND", "late, invalid, long, full, or another word"),
+		  NEED("COUNT", "n/limit: the n-th of its kind, and how many end "
+				"the game for this seat; n/- when none do") },
 		{ NEED("turn", "number of the request, from 1") },
 		.has_text = true,
 		.doc = "this seat did something wrong",
