@@ -41,13 +41,18 @@ struct row_catalogue; /* server/store/rows.h */
 enum {
 	/* Addresses are 16 bytes: IPv6, or IPv4 mapped into it. */
 	LOBBY_ADDRESS_BYTES = 16,
+	LOBBY_KEY_BYTES = 32,
 };
 
 struct lobby_config {
-	const char *host;     /* for `@hill 1 HOST`; copied */
-	uint64_t random_seed; /* of the generator that draws match seeds */
-	uint32_t login_ms;    /* a peer logs in within this time */
-	uint32_t peers_max;   /* connections in all */
+	const char *host; /* for `@hill 1 HOST`; copied */
+	/*
+	 * From the system's generator: match seeds are drawn by it and must
+	 * not be guessed. Fixed bytes make a test's seeds repeatable.
+	 */
+	uint8_t random_key[LOBBY_KEY_BYTES];
+	uint32_t login_ms;  /* a peer logs in within this time */
+	uint32_t peers_max; /* connections in all */
 	uint32_t peers_per_address;
 	uint32_t prelogin_per_address; /* that have not logged in yet */
 	uint32_t failures_per_address; /* wrong logins at once ... */
@@ -55,6 +60,7 @@ struct lobby_config {
 	uint32_t retry_after_s; /* told when everything of a kind is in use */
 	uint32_t matches_max;   /* in play at once */
 	uint32_t results_max;   /* results that may wait for the store */
+	uint32_t stall_void_ms; /* a match that the loop costs more is void */
 	uint64_t match_budget_bytes; /* engines' states in all */
 	uint64_t map_budget_bytes;   /* maps kept for the next match */
 };
@@ -149,7 +155,7 @@ struct lobby *lobby_new(const struct lobby_config *config) WARN_UNUSED;
  */
 void lobby_free(struct lobby *lobby);
 /*
- * Replace the bounds by those of CONFIG (SIGHUP); `host` and `random_seed`
+ * Replace the bounds by those of CONFIG (SIGHUP); `host` and `random_key`
  * stay as they are. What is in play keeps what it has.
  */
 void lobby_configure(struct lobby *lobby, const struct lobby_config *config);
@@ -178,8 +184,9 @@ struct lobby_peer *lobby_peer_open(struct lobby *lobby,
 void lobby_peer_bytes(struct lobby *lobby, struct lobby_peer *peer,
 		      const char *bytes, size_t len, int64_t now_us);
 /*
- * PEER half-closed its link (read() gave 0). Its lines still count and what
- * is queued is still sent, but it is a link end: a CLOSE follows.
+ * PEER half-closed its link (read() gave 0): stop reading it. Its lines still
+ * count, then its program is gone; once its match is over and its results are
+ * told (at once, where there is none) a CLOSE follows.
  */
 void lobby_peer_eof(struct lobby *lobby, struct lobby_peer *peer,
 		    int64_t now_us);
@@ -200,8 +207,7 @@ void lobby_clock_started(struct lobby *lobby, struct lobby_peer *peer,
 			 int64_t now_us);
 void lobby_files_acked(struct lobby *lobby, struct lobby_peer *peer,
 		       int64_t now_us);
-void lobby_rtt(struct lobby *lobby, struct lobby_peer *peer, uint32_t rtt_us,
-	       int64_t now_us);
+void lobby_rtt(struct lobby *lobby, struct lobby_peer *peer, uint32_t rtt_us);
 
 /*
  * The moment (at the earliest) at which lobby_last_reads and lobby_expire

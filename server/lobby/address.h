@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * address.h - what one host may do to all: connections and wrong logins.
+ *
+ * An IPv6 network of 64 bits counts as one host. An address is remembered as
+ * long as it has connections or wrong logins not yet forgotten; without
+ * connections at most LIMIT_ADDRESSES_KEPT of them, the oldest go first.
+ * Loop thread only.
+ */
+#ifndef HILL_LOBBY_ADDRESS_H
+#define HILL_LOBBY_ADDRESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "server/base/alloc.h"
+
+enum { ADDRESS_BYTES = 16, ADDRESS_BUCKETS = 4096 };
+
+struct address {
+	uint8_t key[ADDRESS_BYTES];
+	uint32_t peers;    /* connections */
+	uint32_t prelogin; /* of these, not logged in yet */
+	uint32_t failures; /* wrong logins not yet forgotten */
+	int64_t failed_us; /* from then on the next one is being forgotten */
+	LIST_ENTRY(address) chain;
+	TAILQ_ENTRY(address) link; /* in `unused` while peers == 0 */
+};
+
+TAILQ_HEAD(address_list, address);
+
+struct address_table {
+	LIST_HEAD(address_bucket, address) buckets[ADDRESS_BUCKETS];
+	struct address_list unused; /* oldest first */
+	size_t nunused;
+	size_t count;
+	uint64_t key; /* of the hash: a peer must not choose its bucket */
+};
+
+void address_table_init(struct address_table *table, uint64_t hash_key);
+/* Frees all addresses; no peer may hold one. */
+void address_table_release(struct address_table *table);
+/*
+ * A connection from BYTES: counts it, also as one before login. The result
+ * belongs to the table and stays until address_drop.
+ */
+struct address *address_take(struct address_table *table,
+			     const uint8_t bytes[ADDRESS_BYTES]) WARN_UNUSED;
+/* That connection is gone; whoever had not logged in took that back first. */
+void address_drop(struct address_table *table, struct address *address);
+/* One more wrong login. */
+void address_fail(struct address *address, int64_t now_us);
+/*
+ * Seconds (rounded up) until ADDRESS may log in again: 0 while it has fewer
+ * than LIMIT wrong logins, of which one is forgotten every FORGET_US.
+ */
+uint32_t address_wait_s(struct address *address, uint32_t limit,
+			int64_t forget_us, int64_t now_us) WARN_UNUSED;
+
+#endif

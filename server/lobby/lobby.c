@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* lobby.c - birth and end, time, the drain, and the state at a glance. */
+#include "server/lobby/lobby_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct lobby *lobby_new(const struct lobby_config *config)
+{
+	struct lobby *lobby = xcalloc(1, sizeof(*lobby));
+	uint64_t hash_key;
+
+	lobby->config = *config;
+	lobby->host = xstrdup(config->host);
+	lobby->config.host = lobby->host;
+	buf_init(&lobby->scratch, SIZE_MAX / 2);
+	lobby->out = match_out_new();
+	TAILQ_INIT(&lobby->dead);
+	LIST_INIT(&lobby->peers);
+	TAILQ_INIT(&lobby->prelogin);
+	TAILQ_INIT(&lobby->runs);
+	memcpy(&hash_key, config->random_key, sizeof(hash_key));
+	address_table_init(&lobby->addresses, hash_key);
+	/* Never NULL: bsearch and qsort want an array, even of none. */
+	lobby->bots = xcalloc(1, sizeof(struct bot *));
+	lobby->ladders = xcalloc(1, sizeof(struct ladder *));
+	lobby->marks = xcalloc(1, sizeof(*lobby->marks));
+	map_cache_init(&lobby->maps);
+	TAILQ_INIT(&lobby->touched);
+	TAILQ_INIT(&lobby->held);
+	TAILQ_INIT(&lobby->plays);
+	TAILQ_INIT(&lobby->due);
+	TAILQ_INIT(&lobby->storing);
+	lobby->retry_us = INT64_MAX;
+	return lobby;
+}
+
+void lobby_free(struct lobby *lobby)
+{
+	struct lobby_play *play;
+	struct lobby_peer *peer;
+
+	if (lobby == NULL)
+		return;
+	LIST_FOREACH(peer, &lobby->peers, all)
+	peer->play = NULL;
+	while ((play = TAILQ_FIRST(&lobby->plays)) != NULL)
+		play_free(lobby, play);
+	while ((play = TAILQ_FIRST(&lobby->storing)) != NULL) {
+		TAILQ_REMOVE(&lobby->storing, play, link);
+		play_free(lobby, play);
+	}
+	while ((peer = LIST_FIRST(&lobby->peers)) != NULL)
+		peer_free(lobby, peer);
+	actions_release(lobby);
+	catalogue_release(lobby);
+	map_cache_release(&lobby->maps);
+	address_table_release(&lobby->addresses);
+	heap_release(&lobby->deadlines);
+	match_out_free(lobby->out);
+	free(lobby->host);
+	free(lobby);
+}
+
+void lobby_configure(struct lobby *lobby, const struct lobby_config *config)
+{
+	struct lobby_config old = lobby->config;
+
+	lobby->config = *config;
+	lobby->config.host = old.host;
+	memcpy(lobby->config.random_key, old.random_key,
+	       sizeof(old.random_key));
+	start_touch_held(lobby);
+}
+
+/* Whether PEER, in a drain, has nothing more to hear. */
+static bool may_go(const struct lobby_peer *peer)
+{
+	return peer->play == NULL && LIST_EMPTY(&peer->told);
+}
+
+void lobby_settle(struct lobby *lobby, int64_t now_us)
+{
+	start_pump(lobby, now_us);
+	if (!lobby->is_draining || lobby->is_drained || lobby->nplays > 0)
+		return;
+	/* A store in trouble cannot hold the end up for ever. */
+	if (lobby->nstoring > 0 && !(lobby->is_abandoned && lobby->has_trouble))
+		return;
+	lobby->is_drained = true;
+	action_add(lobby, LOBBY_DRAINED, NULL);
+}
+
+void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us)
+{
+	struct lobby_peer *peer, *next;
+
+	if (lobby->is_draining)
+		return;
+	lobby->is_draining = true;
+	lobby->drain_us = deadline_us;
+	play_abandon(lobby, PLAY_OFFERED, now_us);
+	for (peer = LIST_FIRST(&lobby->peers); peer != NULL; peer = next) {
+		next = LIST_NEXT(peer, all);
+		if (may_go(peer))
+			peer_refuse(lobby, peer, ERROR_SHUTDOWN,
+				    lobby->config.retry_after_s, NULL, now_us);
+	}
+	lobby_settle(lobby, now_us);
+}
+
+int64_t lobby_deadline(const struct lobby *lobby)
+{
+	const struct lobby_peer *first = TAILQ_FIRST(&lobby->prelogin);
+	int64_t deadline_us = heap_first_key(&lobby->deadlines);
+
+	if (!TAILQ_EMPTY(&lobby->runs) || !TAILQ_EMPTY(&lobby->due))
+		return INT64_MIN;
+	if (first != NULL && session_deadline(&first->session) < deadline_us)
+		deadline_us = session_deadline(&first->session);
+	if (lobby->retry_us < deadline_us)
+		deadline_us = lobby->retry_us;
+	if (lobby->is_draining && !lobby->is_abandoned &&
+	    lobby->drain_us < deadline_us)
+		deadline_us = lobby->drain_us;
+	return deadline_us;
+}
+
+void lobby_expire(struct lobby *lobby, int64_t now_us)
+{
+	peer_run_all(lobby, now_us);
+	play_expire(lobby, now_us);
+	peer_expire_logins(lobby, now_us);
+	if (lobby->retry_us <= now_us) {
+		lobby->retry_us = INT64_MAX;
+		start_reserve(lobby, now_us);
+		start_touch_held(lobby);
+	}
+	if (lobby->is_draining && !lobby->is_abandoned &&
+	    lobby->drain_us <= now_us) {
+		lobby->is_abandoned = true;
+		play_abandon(lobby, PLAY_RUNNING, now_us);
+	}
+	lobby_settle(lobby, now_us);
+}
+
+void lobby_status(const struct lobby *lobby, struct lobby_status *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->peers = lobby->npeers;
+	ret->logged_in = lobby->nlogged_in;
+	for (size_t i = 0; i < lobby->nbots; i++)
+		ret->bots += !lobby->bots[i]->is_disabled;
+	for (size_t i = 0; i < lobby->nladders; i++) {
+		ret->ladders += lobby->ladders[i]->is_listed;
+		ret->waiting += lobby->ladders[i]->nqueued;
+		ret->is_lagging |= lobby->ladders[i]->hold == HOLD_LAG;
+	}
+	ret->matches = lobby->nplays;
+	ret->results_waiting = lobby->nstoring;
+	ret->maps = lobby->maps.count;
+	ret->map_bytes = lobby->maps.bytes;
+	ret->match_bytes = lobby->match_bytes;
+	ret->started = lobby->nstarted;
+	ret->finished = lobby->nfinished;
+	ret->cancelled = lobby->ncancelled;
+	ret->voided = lobby->nvoided;
+	ret->is_draining = lobby->is_draining;
+	ret->has_store_trouble = lobby->has_trouble;
+}

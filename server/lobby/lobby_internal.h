@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lobby_internal.h - the lobby's own structs; for its files and its tests.
+ *
+ * How a match comes about, by file:
+ *
+ *	login.c    @login: a peer becomes one of a bot's connections
+ *	waiting.c  @play: the peer gets an entry in the ladder's queue
+ *	start.c    enough wait: the ladder's next instance (instance.c), its map
+ *	           (maps.c), memory and an id are there: a play with an offer
+ *	play.c     lines and time go to the match, what it says to its seats
+ *	results.c  the record goes to the store; once it is on disk, seats hear
+ *	           of it, perhaps during a later match; then the play is freed
+ *
+ * Everything that may let a ladder start calls start_touch(); start_pump() at
+ * the end of each entry point looks at the ladders touched.
+ */
+#ifndef HILL_LOBBY_LOBBY_INTERNAL_H
+#define HILL_LOBBY_LOBBY_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "server/base/buffer.h"
+#include "server/base/heap.h"
+#include "server/games/game.h"
+#include "server/lobby/address.h"
+#include "server/lobby/lobby.h"
+#include "server/match/match.h"
+#include "server/session/session.h"
+#include "server/store/rows.h"
+
+/* A ladder's place in a peer's plans: from @play until @leave or the end. */
+struct waiting {
+	struct lobby_peer *peer;
+	struct ladder *ladder;
+	uint64_t ticket;            /* lower is earlier */
+	struct waiting *next;       /* of the same peer */
+	TAILQ_ENTRY(waiting) queue; /* in ladder->queue while is_queued */
+	bool is_queued;             /* not while its peer is in a match */
+};
+
+TAILQ_HEAD(waiting_queue, waiting);
+TAILQ_HEAD(peer_list, lobby_peer);
+LIST_HEAD(told_list, play_seat);
+
+enum { ROAD_AGAIN_MAX = 4 };
+
+/* How far one has come in a row of instances. */
+struct road {
+	uint64_t next;
+	uint64_t again[ROAD_AGAIN_MAX]; /* given back by cancelled offers */
+	unsigned nagain;
+};
+
+/* How far a bot has come on a ladder, and how it fared since the start. */
+struct standing {
+	int64_t ladder_id;
+	struct road road; /* on ladders of solo games with seeds in order */
+	uint32_t matches;
+	uint32_t firsts;  /* of shared matches: alone or shared first place */
+	double best, sum; /* of scores */
+	struct standing *link;
+};
+
+struct bot {
+	int64_t id;
+	int64_t version_id;
+	uint32_t version;
+	uint32_t max_connections;
+	uint32_t npeers;
+	uint32_t refs;  /* peers and seats of plays that point here */
+	bool is_listed; /* in the catalogue now */
+	bool is_disabled;
+	uint32_t ntokens;
+	uint8_t (*tokens)[ROW_HASH_BYTES]; /* owned */
+	struct peer_list peers;            /* oldest login first */
+	struct standing *standings;        /* owned */
+	char name[LIMIT_NAME_BYTES + 1];
+};
+
+/* Why a ladder on which enough bots wait does not start. */
+enum hold {
+	HOLD_NONE,
+	HOLD_SEATS, /* too few wait */
+	HOLD_DRAIN,
+	HOLD_STORE,
+	HOLD_LAG,
+	HOLD_ROOM, /* matches or memory */
+	HOLD_IDS,
+	HOLD_MAP,    /* being loaded */
+	HOLD_BROKEN, /* no map of it can be played */
+	HOLD_NKINDS
+};
+
+struct ladder {
+	struct row_ladder row; /* map_ids owned */
+	const struct game *game;
+	int64_t params[GAME_PARAMS_MAX];
+	struct waiting_queue queue; /* by ticket */
+	unsigned nqueued;
+	unsigned nwaiting; /* entries, those of playing peers too */
+	unsigned refs;     /* plays that point here */
+	bool is_known;     /* in the catalogue now */
+	bool is_listed;    /* and can be played */
+	bool is_touched;   /* in lobby->touched */
+	bool is_held;      /* in lobby->held */
+	enum hold hold;
+	struct road road; /* of all that is no solo game with seeds in order */
+	TAILQ_ENTRY(ladder) touch; /* in touched, or in held */
+};
+
+TAILQ_HEAD(ladder_list, ladder);
+
+/* What one match is played on. */
+struct instance {
+	int64_t map_id;
+	uint64_t number; /* on the road */
+	char seed[ROW_SEED_BYTES];
+	char bot_seed[ROW_SEED_BYTES];
+};
+
+struct lobby_map {
+	uint32_t refs;
+	const struct game *game;
+	struct game_map *map; /* owned */
+	char *name;           /* owned */
+	struct buf block;     /* @file or @input with its raw lines */
+	size_t line_max;
+	unsigned seats_max;
+};
+
+enum map_state { MAP_LOADING, MAP_READY, MAP_FAILED };
+
+/* A map in the cache. */
+struct cached_map {
+	int64_t id;
+	enum map_state state;
+	bool is_stale;         /* its row changed while it was loading */
+	int64_t retry_us;      /* of a failed one */
+	struct lobby_map *map; /* one reference, when ready */
+	LIST_ENTRY(cached_map) chain;
+	TAILQ_ENTRY(cached_map) age; /* least used first, when ready */
+};
+
+enum { MAP_BUCKETS = 256 };
+
+struct map_cache {
+	LIST_HEAD(map_bucket, cached_map) buckets[MAP_BUCKETS];
+	TAILQ_HEAD(map_ages, cached_map) ages;
+	size_t count; /* ready ones */
+	size_t bytes;
+};
+
+/* A map's row, as far as a change of it matters. */
+struct map_mark {
+	int64_t id;
+	uint64_t mark;
+};
+
+struct lobby_peer {
+	void *conn;
+	uint64_t link_id;
+	struct session session;
+	struct address *address;
+	struct bot *bot;               /* NULL before login */
+	struct lobby_play *play;       /* while offered or playing */
+	struct waiting *waiting;       /* owned; in the order of @play */
+	struct told_list told;         /* seats whose result it is to hear */
+	int64_t rtt_us;                /* when its RTT was last asked for */
+	TAILQ_ENTRY(lobby_peer) group; /* lobby->prelogin, bot->peers, dead */
+	TAILQ_ENTRY(lobby_peer) run;   /* lobby->runs, when is_running */
+	LIST_ENTRY(lobby_peer) all;
+	uint8_t seat;
+	bool is_running; /* has lines left over from an earlier step */
+	bool is_paused;  /* its caller does not read it */
+	bool is_eof;
+	bool is_closing;  /* a CLOSE is queued */
+	bool is_dead;     /* lobby_peer_closed */
+	bool is_quiet;    /* plays, and wants no other control lines */
+	struct buf *held; /* owned: what waits for the end of a quiet match */
+};
+
+struct play_seat {
+	struct lobby_play *play;
+	struct lobby_peer *peer; /* as long as this match is its current one */
+	struct lobby_peer *told; /* who hears the result; in peer->told */
+	LIST_ENTRY(play_seat) tell;
+	struct bot *bot; /* one reference */
+	char *result;    /* owned: its lines, while they wait for the disk */
+	double score;    /* these two while storing */
+	unsigned rank;
+};
+
+enum play_state {
+	PLAY_OFFERED,
+	PLAY_RUNNING,
+	PLAY_STORING, /* over; its record is with the store */
+};
+
+struct lobby_play {
+	int64_t id;
+	struct match *match;   /* owned; NULL while storing */
+	struct ladder *ladder; /* one reference; NULL while storing */
+	struct lobby_map *map; /* likewise */
+	int64_t ladder_id;
+	struct instance instance;
+	uint64_t cost; /* bytes admitted */
+	struct heap_node deadline;
+	TAILQ_ENTRY(lobby_play) link; /* lobby->plays or ->storing */
+	TAILQ_ENTRY(lobby_play) due;  /* lobby->due, when is_due */
+	enum play_state state;
+	bool is_due;
+	bool is_busy; /* a worker has the match */
+	bool is_void;
+	unsigned nseats;
+	struct play_seat seats[];
+};
+
+TAILQ_HEAD(play_list, lobby_play);
+
+struct queued_action {
+	struct lobby_action action;
+	size_t offset; /* of its bytes in scratch */
+	bool is_scratch;
+};
+
+struct lobby {
+	struct lobby_config config; /* its host is the next */
+	char *host;                 /* owned */
+
+	struct queued_action *actions; /* owned */
+	size_t action_head, naction, action_cap;
+	struct buf scratch;    /* bytes of the actions queued */
+	struct match_out *out; /* owned; of the call being carried out */
+	struct peer_list dead; /* freed when no action is left */
+
+	LIST_HEAD(, lobby_peer) peers;
+	size_t npeers, nlogged_in;
+	struct peer_list prelogin; /* oldest first */
+	struct peer_list runs;     /* peers with lines left to take */
+	size_t nruns;
+	struct address_table addresses;
+
+	struct bot **bots; /* owned; listed ones by name */
+	size_t nbots;
+	struct ladder **ladders; /* owned; listed and gone ones, by name */
+	size_t nladders;
+	struct map_mark *marks; /* owned; by id */
+	size_t nmarks;
+	struct map_cache maps;
+
+	struct ladder_list touched;
+	struct ladder_list held;
+	uint64_t next_ticket;
+	uint64_t random_count;
+
+	struct heap deadlines; /* of plays */
+	struct play_list plays, due, storing;
+	size_t nplays, nstoring;
+	uint64_t match_bytes;
+
+	int64_t id_next, id_end;           /* left of the current block */
+	int64_t id_more_next, id_more_end; /* the block after it */
+	bool is_reserving;
+	int64_t reserve_us; /* not before, after the store refused */
+	int64_t retry_us;   /* look at held ladders again */
+
+	int64_t lag_us;
+	bool is_draining, is_abandoned, is_drained, has_trouble;
+	int64_t drain_us;
+	uint64_t nstarted, nfinished, ncancelled, nvoided;
+};
+
+/* actions.c */
+/* A new action of KIND for PEER (may be NULL); the rest is zero. */
+struct lobby_action *action_add(struct lobby *lobby,
+				enum lobby_action_kind kind,
+				struct lobby_peer *peer);
+/*
+ * SEND to PEER what was appended to lobby->scratch since it had MARK bytes;
+ * nothing when that is nothing or PEER is closing or dead.
+ */
+void action_send(struct lobby *lobby, struct lobby_peer *peer, size_t mark,
+		 bool starts_clock);
+void action_log(struct lobby *lobby, enum log_level level, const char *format,
+		...) PRINTF_LIKE(3, 4);
+void actions_release(struct lobby *lobby);
+
+/* peer.c */
+/*
+ * The session has CLOSED: leave queues and match, queue the CLOSE. Its last
+ * bytes are sent already.
+ */
+void peer_close(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);
+/* Tell PEER `@error CODE : TEXT` (NULL: the table's words), then peer_close. */
+void peer_refuse(struct lobby *lobby, struct lobby_peer *peer,
+		 enum error_code code, int64_t retry_after_s, const char *text,
+		 int64_t now_us);
+/*
+ * SEND to PEER what scratch holds since MARK; while it plays and asked for
+ * quiet, that waits until its match is over.
+ */
+void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark);
+/*
+ * In a drain, or when its bot may not play any more: PEER is closed, unless
+ * it is in a match or has results to hear; then that ends in this call again.
+ */
+void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
+		    int64_t now_us);
+/* PEER has left its match: what waited for that goes on. */
+void peer_left_match(struct lobby *lobby, struct lobby_peer *peer,
+		     int64_t now_us);
+/* PEER has heard the result of a match: perhaps that was all. */
+void peer_was_told(struct lobby *lobby, struct lobby_peer *peer,
+		   int64_t now_us);
+/* PEER may have lines to take now: go on with it in this loop turn. */
+void peer_wake(struct lobby *lobby, struct lobby_peer *peer);
+/* Take some lines of the peers in lobby->runs. */
+void peer_run_all(struct lobby *lobby, int64_t now_us);
+void peer_expire_logins(struct lobby *lobby, int64_t now_us);
+void peer_free(struct lobby *lobby, struct lobby_peer *peer);
+
+/* login.c */
+void login_try(struct lobby *lobby, struct lobby_peer *peer,
+	       const struct session_request *request, int64_t now_us);
+
+/* catalogue.c */
+struct bot *bot_find(struct lobby *lobby, struct slice name);
+struct ladder *ladder_find(struct lobby *lobby, struct slice name);
+struct bot *bot_ref(struct bot *bot);
+void bot_unref(struct bot *bot);
+/* The bot's standing on LADDER_ID, made when it has none. */
+struct standing *bot_standing(struct bot *bot, int64_t ladder_id);
+/* Free LADDER when it is gone from the catalogue and nothing points to it. */
+void ladder_settle(struct lobby *lobby, struct ladder *ladder);
+void catalogue_release(struct lobby *lobby);
+
+/* waiting.c */
+void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
+		  const struct session_request *request, int64_t now_us);
+void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
+		   const struct session_request *request);
+/* PEER waits for LADDER no more; nothing when it does not. Says no word. */
+void waiting_drop(struct lobby *lobby, struct lobby_peer *peer,
+		  struct ladder *ladder);
+void waiting_drop_all(struct lobby *lobby, struct lobby_peer *peer);
+struct waiting *waiting_find(struct lobby_peer *peer, struct ladder *ladder);
+unsigned waiting_count(const struct lobby_peer *peer);
+/* PEER begins a match: out of all queues, its entries stay. */
+void waiting_suspend(struct lobby_peer *peer);
+/*
+ * PEER's match is over: back into its queues at its old places, but behind
+ * all others on PLAYED (NULL: nowhere).
+ */
+void waiting_resume(struct lobby *lobby, struct lobby_peer *peer,
+		    struct ladder *played);
+
+/* instance.c */
+/*
+ * The instance that LADDER gives BOT (of a solo game; else NULL) next, or
+ * -ENOENT when none of its maps can be had. Takes nothing yet.
+ */
+int instance_next(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
+		  struct instance *ret, int64_t now_us) WARN_UNUSED;
+/* It is being played now: the next one is another, seeds are drawn. */
+void instance_take(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
+		   struct instance *instance);
+/* Its offer was cancelled: it comes again. */
+void instance_give_back(struct ladder *ladder, struct bot *bot,
+			const struct instance *instance);
+
+/* maps.c */
+void map_cache_init(struct map_cache *cache);
+void map_cache_release(struct map_cache *cache);
+/*
+ * The map when it is ready (borrowed; lobby_map_ref keeps it), else NULL and
+ * it is being loaded or has failed: *RET_STATE.
+ */
+struct lobby_map *map_want(struct lobby *lobby, int64_t map_id,
+			   enum map_state *ret_state, int64_t now_us);
+bool map_has_failed(struct lobby *lobby, int64_t map_id, int64_t now_us);
+struct lobby_map *lobby_map_ref(struct lobby_map *map);
+/* MAP_ID is ready, but its ladder cannot be played on it: as if failed. */
+void map_refuse(struct lobby *lobby, int64_t map_id, const char *text,
+		int64_t now_us);
+/* MAP_ID's row has changed or gone. */
+void map_forget(struct lobby *lobby, int64_t map_id);
+/* What failed before may be tried again. */
+void map_retry_failed(struct lobby *lobby);
+
+/* start.c */
+void start_touch(struct lobby *lobby, struct ladder *ladder);
+/* Something changed that held ladders back. */
+void start_touch_held(struct lobby *lobby);
+/* Something changed that holds every ladder back. */
+void start_touch_waiting(struct lobby *lobby);
+/* LADDER is about to be freed. */
+void start_untouch(struct lobby *lobby, struct ladder *ladder);
+/* Tell PEER, who waits for LADDER, why no match starts, if that is so. */
+void start_explain(struct lobby *lobby, struct lobby_peer *peer,
+		   struct ladder *ladder);
+void start_pump(struct lobby *lobby, int64_t now_us);
+/* Ask for ids when few are left. */
+void start_reserve(struct lobby *lobby, int64_t now_us);
+
+/* play.c */
+void play_request(struct lobby *lobby, struct lobby_peer *peer,
+		  const struct session_request *request, int64_t now_us);
+/* Carry out what lobby->out says of PLAY; may free it. */
+void play_apply(struct lobby *lobby, struct lobby_play *play, int64_t now_us);
+/* PEER's last line is taken: its program is gone. */
+void play_eof(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);
+void play_link_lost(struct lobby *lobby, struct lobby_peer *peer,
+		    int64_t now_us);
+/* Whether the match of PEER takes more lines of it now. */
+bool play_wants(const struct lobby_peer *peer);
+void play_expire(struct lobby *lobby, int64_t now_us);
+/* Stop all plays that are in STATE: the server goes down. */
+void play_abandon(struct lobby *lobby, enum play_state state, int64_t now_us);
+/* The match of PLAY is freed, with all that it holds; PLAY stays. */
+void play_end(struct lobby *lobby, struct lobby_play *play);
+void play_free(struct lobby *lobby, struct lobby_play *play);
+
+/* results.c */
+/* PLAY is over (or void): its record goes to the store. */
+void results_store(struct lobby *lobby, struct lobby_play *play);
+/* PEER hears no more results. */
+void results_forget(struct lobby_peer *peer);
+
+/* lobby.c */
+/* The end of each entry point: start what can, see whether a drain is over. */
+void lobby_settle(struct lobby *lobby, int64_t now_us);
+
+#endif

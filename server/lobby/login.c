@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* login.c - who may come in, and who must go for it. */
+#include "server/lobby/lobby_internal.h"
+
+#include <inttypes.h>
+
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+/*
+ * Whether TOKEN opens BOT's door (NULL: none). All hashes are compared, each
+ * in constant time, so that the time taken says nothing but how many there
+ * are.
+ */
+static bool is_token_right(const struct bot *bot, struct slice token)
+{
+	uint8_t hash[ROW_HASH_BYTES];
+	unsigned matches = 0;
+
+	SHA256((const unsigned char *)token.text, token.len, hash);
+	if (bot == NULL)
+		return false;
+	for (uint32_t i = 0; i < bot->ntokens; i++)
+		matches +=
+			CRYPTO_memcmp(hash, bot->tokens[i], sizeof(hash)) == 0;
+	return matches > 0;
+}
+
+/* The connection of BOT that has been there longest without a match. */
+static struct lobby_peer *oldest_free(const struct bot *bot)
+{
+	struct lobby_peer *peer;
+
+	TAILQ_FOREACH(peer, &bot->peers, group) {
+		if (peer->play == NULL)
+			return peer;
+	}
+	return NULL;
+}
+
+static void refuse_wrong(struct lobby *lobby, struct lobby_peer *peer,
+			 int64_t now_us)
+{
+	address_fail(peer->address, now_us);
+	action_log(lobby, LOG_LEVEL_INFO, "conn=%" PRIu64 " event=login-failed",
+		   peer->link_id);
+	/* The same words for an unknown bot and for a wrong token. */
+	peer_refuse(lobby, peer, ERROR_LOGIN_FAILED, 0, NULL, now_us);
+}
+
+static void let_in(struct lobby *lobby, struct lobby_peer *peer,
+		   struct bot *bot)
+{
+	size_t mark = lobby->scratch.len;
+
+	TAILQ_REMOVE(&lobby->prelogin, peer, group);
+	peer->address->prelogin--;
+	peer->bot = bot_ref(bot);
+	bot->npeers++;
+	lobby->nlogged_in++;
+	TAILQ_INSERT_TAIL(&bot->peers, peer, group);
+	session_login_ok(&peer->session, bot->name, &lobby->scratch);
+	action_send(lobby, peer, mark, false);
+}
+
+void login_try(struct lobby *lobby, struct lobby_peer *peer,
+	       const struct session_request *request, int64_t now_us)
+{
+	const struct lobby_config *config = &lobby->config;
+	struct bot *bot = bot_find(lobby, request->name);
+	char client[LOG_QUOTE_BYTES];
+	uint32_t wait_s;
+
+	wait_s = address_wait_s(peer->address, config->failures_per_address,
+				config->failure_forget_ms * INT64_C(1000),
+				now_us);
+	if (wait_s > 0) {
+		peer_refuse(lobby, peer, ERROR_LOGIN_FAILED, wait_s,
+			    "too many wrong logins from this address", now_us);
+		return;
+	}
+	if (!is_token_right(bot, request->token)) {
+		refuse_wrong(lobby, peer, now_us);
+		return;
+	}
+	if (bot->is_disabled) {
+		peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0, NULL, now_us);
+		return;
+	}
+	if (bot->npeers >= bot->max_connections) {
+		struct lobby_peer *oldest = oldest_free(bot);
+
+		if (oldest == NULL) {
+			peer_refuse(lobby, peer, ERROR_BOT_BUSY,
+				    config->retry_after_s, NULL, now_us);
+			return;
+		}
+		action_log(lobby, LOG_LEVEL_INFO,
+			   "conn=%" PRIu64 " bot=%s event=evicted by=%" PRIu64,
+			   oldest->link_id, bot->name, peer->link_id);
+		peer_refuse(lobby, oldest, ERROR_EVICTED, 0, NULL, now_us);
+	}
+	let_in(lobby, peer, bot);
+	action_log(lobby, LOG_LEVEL_INFO,
+		   "conn=%" PRIu64 " bot=%s event=login client=%s",
+		   peer->link_id, bot->name,
+		   log_quote(client, sizeof(client), request->client.text,
+			     request->client.len));
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.c - a connection from its first byte to its last. */
+#include "server/lobby/lobby_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct lobby_peer *lobby_peer_open(struct lobby *lobby,
+				   const uint8_t bytes[LOBBY_ADDRESS_BYTES],
+				   void *conn, uint64_t link_id, int64_t now_us)
+{
+	const struct lobby_config *config = &lobby->config;
+	struct lobby_peer *peer = xcalloc(1, sizeof(*peer));
+	struct address *address = address_take(&lobby->addresses, bytes);
+	size_t mark = lobby->scratch.len;
+
+	peer->conn = conn;
+	peer->link_id = link_id;
+	peer->address = address;
+	session_init(&peer->session, now_us + config->login_ms * INT64_C(1000));
+	LIST_INIT(&peer->told);
+	LIST_INSERT_HEAD(&lobby->peers, peer, all);
+	lobby->npeers++;
+	TAILQ_INSERT_TAIL(&lobby->prelogin, peer, group);
+	session_greet(&peer->session, config->host, &lobby->scratch);
+	action_send(lobby, peer, mark, false);
+	if (lobby->is_draining)
+		peer_refuse(lobby, peer, ERROR_SHUTDOWN, config->retry_after_s,
+			    NULL, now_us);
+	else if (lobby->npeers > config->peers_max)
+		peer_refuse(lobby, peer, ERROR_SERVER_FULL,
+			    config->retry_after_s, NULL, now_us);
+	else if (address->peers > config->peers_per_address ||
+		 address->prelogin > config->prelogin_per_address)
+		peer_refuse(lobby, peer, ERROR_ADDRESS_LIMIT,
+			    config->retry_after_s, NULL, now_us);
+	return peer;
+}
+
+/* The peer no longer counts as its bot's, or as one that may still log in. */
+static void leave_group(struct lobby *lobby, struct lobby_peer *peer)
+{
+	if (peer->bot == NULL) {
+		TAILQ_REMOVE(&lobby->prelogin, peer, group);
+		peer->address->prelogin--;
+		return;
+	}
+	TAILQ_REMOVE(&peer->bot->peers, peer, group);
+	peer->bot->npeers--;
+	lobby->nlogged_in--;
+	bot_unref(peer->bot);
+	peer->bot = NULL;
+}
+
+static void stop_running(struct lobby *lobby, struct lobby_peer *peer)
+{
+	if (!peer->is_running)
+		return;
+	peer->is_running = false;
+	TAILQ_REMOVE(&lobby->runs, peer, run);
+	lobby->nruns--;
+}
+
+void peer_close(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
+{
+	struct lobby_action *action;
+
+	assert(session_is_closed(&peer->session));
+	if (peer->is_closing || peer->is_dead)
+		return;
+	action = action_add(lobby, LOBBY_CLOSE, peer);
+	action->reason = peer->session.close_reason;
+	peer->is_closing = true;
+	stop_running(lobby, peer);
+	waiting_drop_all(lobby, peer);
+	results_forget(peer);
+	if (peer->play != NULL)
+		play_link_lost(lobby, peer, now_us);
+	leave_group(lobby, peer);
+}
+
+void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark)
+{
+	struct buf *scratch = &lobby->scratch;
+
+	if (!peer->is_quiet || session_is_closed(&peer->session) ||
+	    scratch->is_failed) {
+		action_send(lobby, peer, mark, false);
+		return;
+	}
+	if (peer->held == NULL) {
+		peer->held = xcalloc(1, sizeof(*peer->held));
+		buf_init(peer->held, LIMIT_HELD_BYTES);
+	}
+	if (scratch->len > mark)
+		buf_add(peer->held, scratch->data + mark, scratch->len - mark);
+	scratch->len = mark;
+}
+
+static void free_held(struct lobby_peer *peer)
+{
+	if (peer->held == NULL)
+		return;
+	buf_release(peer->held);
+	free(peer->held);
+	peer->held = NULL;
+}
+
+/* In a drain, or when its bot is gone, a peer goes when it has all. */
+void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
+		    int64_t now_us)
+{
+	if (peer->bot == NULL || peer->play != NULL || !LIST_EMPTY(&peer->told))
+		return;
+	if (peer->bot->is_disabled)
+		peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0, NULL, now_us);
+	else if (lobby->is_draining)
+		peer_refuse(lobby, peer, ERROR_SHUTDOWN,
+			    lobby->config.retry_after_s, NULL, now_us);
+}
+
+void peer_left_match(struct lobby *lobby, struct lobby_peer *peer,
+		     int64_t now_us)
+{
+	size_t mark = lobby->scratch.len;
+
+	peer->is_quiet = false;
+	if (peer->held != NULL) {
+		buf_add(&lobby->scratch, peer->held->data, peer->held->len);
+		free_held(peer);
+		action_send(lobby, peer, mark, false);
+	}
+	if (peer->is_paused || peer->is_eof)
+		peer_wake(lobby, peer);
+	peer_send_home(lobby, peer, now_us);
+}
+
+void peer_was_told(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
+{
+	if (peer->is_eof)
+		peer_wake(lobby, peer);
+	peer_send_home(lobby, peer, now_us);
+}
+
+void peer_refuse(struct lobby *lobby, struct lobby_peer *peer,
+		 enum error_code code, int64_t retry_after_s, const char *text,
+		 int64_t now_us)
+{
+	size_t mark = lobby->scratch.len;
+
+	if (peer->is_closing || peer->is_dead)
+		return;
+	session_refuse(&peer->session, code, retry_after_s, text,
+		       &lobby->scratch);
+	peer_say(lobby, peer, mark);
+	if (session_is_closed(&peer->session))
+		peer_close(lobby, peer, now_us);
+}
+
+void peer_wake(struct lobby *lobby, struct lobby_peer *peer)
+{
+	if (peer->is_running || peer->is_closing || peer->is_dead)
+		return;
+	peer->is_running = true;
+	TAILQ_INSERT_TAIL(&lobby->runs, peer, run);
+	lobby->nruns++;
+}
+
+static void pause_reading(struct lobby *lobby, struct lobby_peer *peer)
+{
+	if (peer->is_paused)
+		return;
+	peer->is_paused = true;
+	action_add(lobby, LOBBY_PAUSE, peer);
+}
+
+static void resume_reading(struct lobby *lobby, struct lobby_peer *peer)
+{
+	if (!peer->is_paused)
+		return;
+	peer->is_paused = false;
+	if (!peer->is_eof)
+		action_add(lobby, LOBBY_RESUME, peer);
+}
+
+/* One frame of PEER: the session's answer, then what it asks of us. */
+static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
+		       const struct frame *frame, int64_t now_us)
+{
+	struct session_request request;
+	size_t mark = lobby->scratch.len;
+
+	session_line(&peer->session, frame, &lobby->scratch, &request);
+	peer_say(lobby, peer, mark);
+	switch (request.kind) {
+	case SESSION_ASK_NOTHING:
+		break;
+	case SESSION_ASK_LOGIN:
+		login_try(lobby, peer, &request, now_us);
+		break;
+	case SESSION_ASK_PLAY:
+		waiting_play(lobby, peer, &request, now_us);
+		break;
+	case SESSION_ASK_LEAVE:
+		waiting_leave(lobby, peer, &request);
+		break;
+	case SESSION_ASK_READY:
+	case SESSION_ASK_SKIP:
+	case SESSION_ASK_GONE:
+	case SESSION_ASK_RESIGN:
+	case SESSION_ASK_GAME:
+		play_request(lobby, peer, &request, now_us);
+		break;
+	case SESSION_ASK_CLOSE:
+		peer_close(lobby, peer, now_us);
+		break;
+	case SESSION_NKINDS:
+		assert(0);
+	}
+	session_check(&peer->session);
+}
+
+/* All lines of a peer that has ended its side are taken. */
+static void end_of_lines(struct lobby *lobby, struct lobby_peer *peer,
+			 int64_t now_us)
+{
+	struct session_request request;
+
+	if (peer->play != NULL) {
+		play_eof(lobby, peer, now_us);
+		return;
+	}
+	if (!LIST_EMPTY(&peer->told))
+		return;
+	session_end_of_input(&peer->session, &request);
+	peer_close(lobby, peer, now_us);
+}
+
+/*
+ * Take lines from what was kept and from INPUT, a bounded number; keep the
+ * rest and stop reading as long as there is a rest.
+ */
+static void take_lines(struct lobby *lobby, struct lobby_peer *peer,
+		       struct frame_input *input, int64_t now_us)
+{
+	struct framer *framer = &peer->session.framer;
+
+	for (unsigned i = 0; i < LIMIT_LINES_PER_STEP; i++) {
+		struct frame frame;
+
+		if (peer->play != NULL && !play_wants(peer)) {
+			/* play_apply wakes it when the match wants again. */
+			if (framer_keep(framer, input) != 0)
+				peer_wake(lobby, peer);
+			pause_reading(lobby, peer);
+			return;
+		}
+		if (framer_next(framer, input, &frame) == FRAME_MORE) {
+			if (peer->is_eof)
+				end_of_lines(lobby, peer, now_us);
+			else
+				resume_reading(lobby, peer);
+			return;
+		}
+		take_frame(lobby, peer, &frame, now_us);
+		if (peer->is_closing)
+			return;
+	}
+	/* A failed framer says so with its next frame. */
+	if (framer_keep(framer, input) != 0 || framer_has_line(framer) ||
+	    peer->is_eof) {
+		peer_wake(lobby, peer);
+		pause_reading(lobby, peer);
+	} else {
+		resume_reading(lobby, peer);
+	}
+}
+
+void lobby_peer_bytes(struct lobby *lobby, struct lobby_peer *peer,
+		      const char *bytes, size_t len, int64_t now_us)
+{
+	struct frame_input input = { bytes, len };
+
+	if (peer->is_closing || peer->is_dead)
+		return;
+	if (peer->is_running || (peer->play != NULL && !play_wants(peer))) {
+		/* A last read of one that is paused: behind what it has. */
+		if (framer_keep(&peer->session.framer, &input) != 0)
+			peer_wake(lobby, peer);
+		pause_reading(lobby, peer);
+		return;
+	}
+	take_lines(lobby, peer, &input, now_us);
+	lobby_settle(lobby, now_us);
+}
+
+void lobby_peer_eof(struct lobby *lobby, struct lobby_peer *peer,
+		    int64_t now_us)
+{
+	struct frame_input input = { "", 0 };
+
+	if (peer->is_closing || peer->is_dead || peer->is_eof)
+		return;
+	peer->is_eof = true;
+	if (!peer->is_running)
+		take_lines(lobby, peer, &input, now_us);
+	lobby_settle(lobby, now_us);
+}
+
+void peer_run_all(struct lobby *lobby, int64_t now_us)
+{
+	struct lobby_peer *peer;
+
+	/* Those that wake while this runs are for the next loop turn. */
+	for (size_t left = lobby->nruns; left > 0; left--) {
+		struct frame_input input = { "", 0 };
+
+		peer = TAILQ_FIRST(&lobby->runs);
+		if (peer == NULL)
+			return;
+		stop_running(lobby, peer);
+		take_lines(lobby, peer, &input, now_us);
+	}
+}
+
+void peer_expire_logins(struct lobby *lobby, int64_t now_us)
+{
+	struct lobby_peer *peer;
+
+	while ((peer = TAILQ_FIRST(&lobby->prelogin)) != NULL &&
+	       session_deadline(&peer->session) <= now_us) {
+		struct session_request request;
+		size_t mark = lobby->scratch.len;
+
+		session_expire(&peer->session, now_us, &lobby->scratch,
+			       &request);
+		action_send(lobby, peer, mark, false);
+		peer_close(lobby, peer, now_us);
+	}
+}
+
+void lobby_peer_overflow(struct lobby *lobby, struct lobby_peer *peer,
+			 int64_t now_us)
+{
+	if (peer->is_closing || peer->is_dead)
+		return;
+	/* Words would only join what it does not read. */
+	session_close(&peer->session, ERROR_SLOW_READER, NULL, NULL);
+	peer_close(lobby, peer, now_us);
+	lobby_settle(lobby, now_us);
+}
+
+/* Out of every list but that of the dead. */
+static void detach(struct lobby *lobby, struct lobby_peer *peer)
+{
+	address_drop(&lobby->addresses, peer->address);
+	peer->address = NULL;
+	LIST_REMOVE(peer, all);
+	lobby->npeers--;
+	session_release(&peer->session);
+	free_held(peer);
+}
+
+void lobby_peer_closed(struct lobby *lobby, struct lobby_peer *peer,
+		       int64_t now_us)
+{
+	assert(!peer->is_dead);
+	peer->is_dead = true;
+	if (!peer->is_closing) {
+		stop_running(lobby, peer);
+		waiting_drop_all(lobby, peer);
+		results_forget(peer);
+		if (peer->play != NULL)
+			play_link_lost(lobby, peer, now_us);
+		leave_group(lobby, peer);
+	}
+	detach(lobby, peer);
+	TAILQ_INSERT_TAIL(&lobby->dead, peer, group);
+	lobby_settle(lobby, now_us);
+}
+
+void peer_free(struct lobby *lobby, struct lobby_peer *peer)
+{
+	stop_running(lobby, peer);
+	if (!peer->is_closing) {
+		waiting_drop_all(lobby, peer);
+		results_forget(peer);
+		leave_group(lobby, peer);
+	}
+	detach(lobby, peer);
+	free(peer);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * results.c - result before rumour: what a match came to is told when it is on
+ * disk. Until then its lines wait with the play, which has no match any more.
+ */
+#include "server/lobby/lobby_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "server/match/record.h"
+
+/* Keep of RECORD what must be told and remembered once it is stored. */
+static void keep_results(struct lobby *lobby, struct lobby_play *play,
+			 const struct match_record *record)
+{
+	size_t mark = lobby->scratch.len;
+
+	for (unsigned i = 0; i < play->nseats; i++) {
+		struct play_seat *seat = &play->seats[i];
+
+		seat->score = record->seats[i].score.score;
+		seat->rank = record->seats[i].score.rank;
+		if (seat->told == NULL)
+			continue;
+		match_result_lines(record, i, &lobby->scratch);
+		if (!lobby->scratch.is_failed && lobby->scratch.len > mark)
+			seat->result = xstrdup(lobby->scratch.data + mark);
+		lobby->scratch.len = mark;
+	}
+}
+
+static void log_end(struct lobby *lobby, const struct match_record *record)
+{
+	const char *event = record->is_void ? "void" : "over";
+
+	if (record->is_void)
+		lobby->nvoided++;
+	else
+		lobby->nfinished++;
+	action_log(lobby, record->is_void ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
+		   "match=%" PRId64 " ladder=%s event=%s ms=%" PRId64
+		   " reason=\"%s\"",
+		   record->id, record->ladder, event,
+		   (record->ended_us - record->started_us) / 1000,
+		   record->void_reason);
+}
+
+void results_store(struct lobby *lobby, struct lobby_play *play)
+{
+	struct match_record *record =
+		match_take_record(play->match, lobby->out);
+
+	assert(record != NULL);
+	play->is_void = record->is_void;
+	keep_results(lobby, play, record);
+	log_end(lobby, record);
+	action_add(lobby, LOBBY_STORE, NULL)->record = record;
+	play_end(lobby, play);
+	play->state = PLAY_STORING;
+	TAILQ_INSERT_TAIL(&lobby->storing, play, link);
+	lobby->nstoring++;
+}
+
+void results_forget(struct lobby_peer *peer)
+{
+	struct play_seat *seat;
+
+	while ((seat = LIST_FIRST(&peer->told)) != NULL) {
+		LIST_REMOVE(seat, tell);
+		seat->told = NULL;
+	}
+}
+
+static void tell_seat(struct lobby *lobby, struct play_seat *seat,
+		      int64_t now_us)
+{
+	struct lobby_peer *peer = seat->told;
+	size_t mark = lobby->scratch.len;
+
+	if (peer == NULL)
+		return;
+	LIST_REMOVE(seat, tell);
+	seat->told = NULL;
+	if (seat->result != NULL)
+		buf_add_text(&lobby->scratch, seat->result);
+	peer_say(lobby, peer, mark);
+	peer_was_told(lobby, peer, now_us);
+}
+
+static void count_result(const struct lobby_play *play,
+			 const struct play_seat *seat)
+{
+	struct standing *standing = bot_standing(seat->bot, play->ladder_id);
+
+	if (standing->matches == 0 || seat->score > standing->best)
+		standing->best = seat->score;
+	standing->matches++;
+	standing->sum += seat->score;
+	if (play->nseats > 1 && seat->rank == 1)
+		standing->firsts++;
+}
+
+void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us)
+{
+	struct lobby_play *play;
+
+	TAILQ_FOREACH(play, &lobby->storing, link) {
+		if (play->id == match_id)
+			break;
+	}
+	if (play == NULL)
+		return;
+	TAILQ_REMOVE(&lobby->storing, play, link);
+	lobby->nstoring--;
+	for (unsigned i = 0; i < play->nseats; i++) {
+		tell_seat(lobby, &play->seats[i], now_us);
+		if (!play->is_void)
+			count_result(play, &play->seats[i]);
+	}
+	play_free(lobby, play);
+	if (lobby->nstoring + 1 == lobby->config.results_max)
+		start_touch_held(lobby);
+	lobby_settle(lobby, now_us);
+}
+
+void lobby_store_trouble(struct lobby *lobby, bool is_trouble, int64_t now_us)
+{
+	if (lobby->has_trouble == is_trouble)
+		return;
+	lobby->has_trouble = is_trouble;
+	action_log(lobby, is_trouble ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
+		   "event=%s waiting=%zu",
+		   is_trouble ? "store-trouble" : "store-recovered",
+		   lobby->nstoring);
+	if (is_trouble)
+		start_touch_waiting(lobby);
+	else
+		start_touch_held(lobby);
+	lobby_settle(lobby, now_us);
+}

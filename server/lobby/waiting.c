@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waiting.c - queues: who asked for which ladder, in what order.
+ *
+ * A ticket is a place in all queues at once: lower ones came earlier. A peer
+ * in a match keeps its entries and tickets, but stands in no queue.
+ */
+#include "server/lobby/lobby_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct waiting *waiting_find(struct lobby_peer *peer, struct ladder *ladder)
+{
+	struct waiting *entry = peer->waiting;
+
+	while (entry != NULL && entry->ladder != ladder)
+		entry = entry->next;
+	return entry;
+}
+
+unsigned waiting_count(const struct lobby_peer *peer)
+{
+	unsigned count = 0;
+
+	for (const struct waiting *entry = peer->waiting; entry != NULL;
+	     entry = entry->next)
+		count++;
+	return count;
+}
+
+/* Behind those with lower tickets; nearly always the end or the front. */
+static void enqueue(struct lobby *lobby, struct waiting *entry)
+{
+	struct waiting_queue *queue = &entry->ladder->queue;
+	struct waiting *last = TAILQ_LAST(queue, waiting_queue), *other;
+
+	assert(!entry->is_queued);
+	if (last == NULL || last->ticket < entry->ticket) {
+		TAILQ_INSERT_TAIL(queue, entry, queue);
+	} else {
+		TAILQ_FOREACH(other, queue, queue) {
+			if (other->ticket > entry->ticket)
+				break;
+		}
+		assert(other != NULL);
+		TAILQ_INSERT_BEFORE(other, entry, queue);
+	}
+	entry->is_queued = true;
+	entry->ladder->nqueued++;
+	start_touch(lobby, entry->ladder);
+}
+
+static void dequeue(struct waiting *entry)
+{
+	if (!entry->is_queued)
+		return;
+	TAILQ_REMOVE(&entry->ladder->queue, entry, queue);
+	entry->is_queued = false;
+	entry->ladder->nqueued--;
+}
+
+/* Take the entry at *PLACE out of its peer's list and queue, and free it. */
+static void remove_entry(struct lobby *lobby, struct waiting **place)
+{
+	struct waiting *entry = *place;
+	struct ladder *ladder = entry->ladder;
+
+	dequeue(entry);
+	*place = entry->next;
+	free(entry);
+	ladder->nwaiting--;
+	ladder_settle(lobby, ladder);
+}
+
+void waiting_drop(struct lobby *lobby, struct lobby_peer *peer,
+		  struct ladder *ladder)
+{
+	struct waiting **place = &peer->waiting;
+
+	while (*place != NULL && (*place)->ladder != ladder)
+		place = &(*place)->next;
+	if (*place != NULL)
+		remove_entry(lobby, place);
+}
+
+void waiting_drop_all(struct lobby *lobby, struct lobby_peer *peer)
+{
+	while (peer->waiting != NULL)
+		remove_entry(lobby, &peer->waiting);
+}
+
+/* The refusal of a @play that cannot be, or ERROR_NONE. */
+static enum error_code check_play(struct lobby_peer *peer,
+				  struct ladder *ladder)
+{
+	if (ladder == NULL)
+		return ERROR_UNKNOWN_LADDER;
+	if (!ladder->is_listed)
+		return ERROR_LADDER_DISABLED;
+	if (waiting_find(peer, ladder) != NULL)
+		return ERROR_ALREADY_QUEUED;
+	if (waiting_count(peer) >= LIMIT_LADDERS_PER_PEER)
+		return ERROR_TOO_MANY_LADDERS;
+	return ERROR_NONE;
+}
+
+void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
+		  const struct session_request *request, int64_t now_us)
+{
+	struct ladder *ladder = ladder_find(lobby, request->name);
+	enum error_code refusal = check_play(peer, ladder);
+	struct waiting *entry, **place = &peer->waiting;
+	size_t mark;
+
+	if (refusal != ERROR_NONE) {
+		peer_refuse(lobby, peer, refusal, 0, NULL, now_us);
+		return;
+	}
+	entry = xcalloc(1, sizeof(*entry));
+	entry->peer = peer;
+	entry->ladder = ladder;
+	entry->ticket = lobby->next_ticket++;
+	while (*place != NULL)
+		place = &(*place)->next;
+	*place = entry;
+	ladder->nwaiting++;
+	if (peer->play == NULL)
+		enqueue(lobby, entry);
+	mark = lobby->scratch.len;
+	session_queued(&peer->session, ladder->row.name, ladder->nqueued,
+		       waiting_count(peer), &lobby->scratch);
+	peer_say(lobby, peer, mark);
+	start_explain(lobby, peer, ladder);
+}
+
+void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
+		   const struct session_request *request)
+{
+	char name[LIMIT_NAME_BYTES + 1];
+	struct ladder *ladder = NULL;
+	size_t mark = lobby->scratch.len;
+
+	if (request->name.len == 0) {
+		waiting_drop_all(lobby, peer);
+		session_left(&peer->session, NULL, 0, &lobby->scratch);
+	} else {
+		/* The session has checked that the name is one. */
+		if (slice_copy(request->name, name, sizeof(name)) != 0)
+			return;
+		ladder = ladder_find(lobby, request->name);
+		if (ladder != NULL)
+			waiting_drop(lobby, peer, ladder);
+		session_left(&peer->session, name, waiting_count(peer),
+			     &lobby->scratch);
+	}
+	peer_say(lobby, peer, mark);
+}
+
+void waiting_suspend(struct lobby_peer *peer)
+{
+	for (struct waiting *entry = peer->waiting; entry != NULL;
+	     entry = entry->next)
+		dequeue(entry);
+}
+
+void waiting_resume(struct lobby *lobby, struct lobby_peer *peer,
+		    struct ladder *played)
+{
+	for (struct waiting *entry = peer->waiting; entry != NULL;
+	     entry = entry->next) {
+		if (entry->ladder == played)
+			entry->ticket = lobby->next_ticket++;
+		enqueue(lobby, entry);
+	}
+}
