@@ -366,3 +366,13 @@ void match_void(struct match *match, const char *word, const char *text,
 		match->void_text = xstrdup(text);
 	}
 }
+
+const char *match_state_name(enum match_state state)
+{
+	return state_names[state];
+}
+
+const char *match_fault_word(enum match_fault fault)
+{
+	return fault_words[fault];
+}

@@ -71,6 +71,8 @@ void told_match(struct match *match, unsigned seat, struct match_out *out)
 	control_add_key_i64(to, "ready-ms", limits->ready_ms);
 	control_add_key_i64(to, "line-max", (int64_t)match->line_max);
 	control_add_key_i64(to, "rated", match->is_rated ? 1 : 0);
+	if (match->game->is_whole_input)
+		control_add_key_i64(to, "whole-input", 1);
 	control_add_end(to);
 }
 
