@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clients/bridge/program.h"
+#include "clients/program/program.h"
 #include "proto/block.h"
 #include "proto/framer.h"
 #include "server/base/buffer.h"

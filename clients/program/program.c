@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clients/bridge/program.h"
+#include "clients/program/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

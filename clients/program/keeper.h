@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * keeper.h - a small process that owns one match's program and everything the
- * program starts, and outlives the bridge by as long as it takes to end them.
+ * program starts, and outlives its player (hill-bridge,
+ * hill-run) by as long as it takes to end them.
  *
  *	bridge --fork--> keeper --fork, exec--> program --> whatever it starts
  *	   |  commands (pipe) --> |
@@ -15,8 +16,8 @@
  *
  * Everything here that only Linux has is in keeper.c.
  */
-#ifndef HILL_BRIDGE_KEEPER_H
-#define HILL_BRIDGE_KEEPER_H
+#ifndef HILL_PROGRAM_KEEPER_H
+#define HILL_PROGRAM_KEEPER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

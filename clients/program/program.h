@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.h - one match's program as the bridge sees it: three pipes and how
+ * program.h - one match's program as its player sees it: three pipes and how
  * it ended. Never blocks; the caller polls.
  *
  * A program that does not read makes `input` grow, up to its limit
@@ -8,13 +8,13 @@
  * not read while the caller says so (program_pause). Standard error always
  * drains: into the log up to its cap, then into nothing.
  */
-#ifndef HILL_BRIDGE_PROGRAM_H
-#define HILL_BRIDGE_PROGRAM_H
+#ifndef HILL_PROGRAM_PROGRAM_H
+#define HILL_PROGRAM_PROGRAM_H
 
 #include <poll.h>
 #include <stdint.h>
 
-#include "clients/bridge/keeper.h"
+#include "clients/program/keeper.h"
 #include "server/base/buffer.h"
 
 enum {

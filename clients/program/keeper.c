@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clients/bridge/keeper.h"
+#include "clients/program/keeper.h"
 
 #include <dirent.h>
 #include <errno.h>
