@@ -12,8 +12,8 @@
  *	Two stones meet only in the cell below and between them; the right one
  *	comes later.
  *	A beard is later than a stone that arrives in the same cell only from
- *	the cell's upper right: the stone comes from the row above it, and were
- *	it further right itself, it would be the beard.
+ *	the cell's upper right: the stone comes from the row above it, and
+ *	there nothing but the upper right is later than each of its places.
  */
 #include "server/games/lambda_internal.h"
 
