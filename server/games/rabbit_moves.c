@@ -193,6 +193,8 @@ enum rabbit_scan rabbit_moves_next(const char **at, const char *end,
 		*at = behind;
 		ret->text = start;
 		ret->len = (size_t)(behind - start);
+		ret->from = (struct py27_cell){ 0, 0 };
+		ret->to = (struct py27_cell){ 0, 0 };
 		if (number(start, comma, &ret->from.x) &&
 		    number(comma + 1, left, &ret->from.y) &&
 		    number(right, right_comma, &ret->to.x) &&
