@@ -19,7 +19,7 @@ enum {
 	LIMIT_LOGIN_MS = 10000,    /* from connect to a correct login */
 	LIMIT_BAD_LINES_LOGIN = 5, /* lines in a row that cannot be taken */
 	LIMIT_BAD_LINES = 32,      /* likewise, after login */
-	LIMIT_SKIPPED_LINES = 1024 * 1024, /* lines= of an unknown word */
+	LIMIT_SKIPPED_LINES = 1024 * 1024,   /* lines= of an unknown word */
 	LIMIT_MINE_CELLS = 32 * 1024 * 1024, /* rows x longest row */
 	LIMIT_OUTPUT_BYTES =
 		1024 * 1024, /* queued for a peer that does not read */
@@ -33,6 +33,7 @@ enum {
 	LIMIT_STORE_BYTES = 64 * 1024 * 1024, /* and their bytes */
 	LIMIT_ADMIN_BYTES = 48 * 1024 * 1024, /* one command: a map in base64 */
 	LIMIT_LADDER_MAPS = 1000,
+	LIMIT_JSON_DEPTH = 16, /* commands of the host, the configuration */
 };
 
 #endif

@@ -137,7 +137,7 @@ static int advance_seed(struct db *db, int64_t ladder_id, int64_t seed,
 	}
 	query_close(&query);
 	if (err <= 0 || seed < first || seed > last)
-		return err;
+		return err < 0 ? err : 0;
 	/*
 	 * Matches end in another order than they begin: a seed a little ahead
 	 * moves the mark, one a little behind (a long way ahead, as the range

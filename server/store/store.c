@@ -399,6 +399,7 @@ int store_open(struct store **ret, const char *path, enum store_mode mode,
 	store = xcalloc(1, sizeof(*store));
 	store->mode = mode;
 	store->lock_fd = -1;
+	(void)pthread_mutex_init(&store->admin_lock, NULL);
 	if (strcmp(path, ":memory:") == 0)
 		err = open_memory(store, error);
 	else
@@ -420,6 +421,7 @@ void store_close(struct store *store)
 	db_close(&store->write);
 	if (store->lock_fd >= 0)
 		(void)close(store->lock_fd);
+	(void)pthread_mutex_destroy(&store->admin_lock);
 	free(store->path);
 	free(store);
 }

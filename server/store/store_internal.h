@@ -29,6 +29,7 @@ struct store {
 	struct db own_read;
 	struct db *read; /* own_read, or write where there is but one */
 	struct writer *writer;
+	pthread_mutex_t admin_lock; /* one command of the host at a time */
 };
 
 void store_error_set(struct store_error *error, const char *format, ...)
