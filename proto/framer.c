@@ -197,7 +197,7 @@ static int make_room(struct framer *framer, size_t more)
 	size_t cap = framer->kept_cap;
 	char *grown;
 
-	if (framer->kept_at > 0) {
+	if (framer->kept != NULL && framer->kept_at > 0) {
 		memmove(framer->kept, framer->kept + framer->kept_at, pending);
 		framer->kept_scanned -= framer->kept_at;
 		framer->kept_len = (uint32_t)pending;
@@ -224,6 +224,7 @@ static int keep(struct framer *framer, struct frame_input *input, size_t count)
 		return 0;
 	if (make_room(framer, count) != 0)
 		return -ENOMEM;
+	assert(framer->kept != NULL);
 	memcpy(framer->kept + framer->kept_len, input->data, count);
 	framer->kept_len += (uint32_t)count;
 	input->data += count;

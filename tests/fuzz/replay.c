@@ -18,7 +18,7 @@ enum {
 
 static bool read_file(const char *path, struct buf *ret)
 {
-	FILE *file = fopen(path, "rb");
+	FILE *file = fopen(path, "rbe");
 	char block[4096];
 	size_t count;
 

@@ -324,6 +324,22 @@ static void limits_change_between_lines(void **state)
 	buf_release(&log);
 }
 
+/* A client's map may have lines longer than anything that is said. */
+static void raw_lines_may_be_longer_than_a_flood(void **state)
+{
+	struct framer framer;
+	struct buf log = BUF_INIT(1000);
+
+	(void)state;
+	framer_init(&framer, FRAMER_PEER, 8, 8, 8);
+	framer_expect_raw(&framer, 2, 12);
+	feed(&framer, "1234567890", 10, &log);
+	feed(&framer, "12\n1234567890123", 16, &log);
+	assert_string_equal(buf_text(&log), "raw<123456789012> flood ");
+	framer_release(&framer);
+	buf_release(&log);
+}
+
 static void a_plain_framer_knows_no_control_lines(void **state)
 {
 	struct framer framer;
@@ -390,6 +406,7 @@ int main(void)
 		cmocka_unit_test(costs_nothing_between_lines),
 		cmocka_unit_test(an_endless_line_takes_no_memory),
 		cmocka_unit_test(limits_change_between_lines),
+		cmocka_unit_test(raw_lines_may_be_longer_than_a_flood),
 		cmocka_unit_test(a_plain_framer_knows_no_control_lines),
 		cmocka_unit_test(escaping_is_undone_by_the_framer),
 	};
