@@ -18,21 +18,19 @@ static void look_around(const struct game_state *state, struct py27_cell from,
 {
 	py27_table_add(seen, from, 0);
 	for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++) {
-		uint32_t distance = 0;
+		uint32_t end = rabbit_sight_next(&state->blockers, from, d, 0);
+		uint32_t distance = rabbit_sight_next(&state->prey, from, d, 0);
 
-		for (;;) {
-			struct py27_cell cell;
-
-			distance = rabbit_sight_next(&state->robots, from, d,
+		while (distance != 0 && (end == 0 || distance < end)) {
+			py27_table_add(seen, rabbit_step(from, d, distance), 0);
+			distance = rabbit_sight_next(&state->prey, from, d,
 						     distance);
-			if (distance == 0)
-				break;
-			cell = rabbit_step(from, d, distance);
-			if (rabbit_map_is_wall(state->map, cell))
-				break;
-			py27_table_add(seen, cell, 0);
-			if (rabbit_sight_has(&state->blockers, cell))
-				break;
+		}
+		if (end != 0) {
+			struct py27_cell cell = rabbit_step(from, d, end);
+
+			if (!rabbit_map_is_wall(state->map, cell))
+				py27_table_add(seen, cell, 0);
 		}
 	}
 }
@@ -83,8 +81,7 @@ static unsigned break_tie(struct game_state *state, struct py27_cell from,
 static inline bool may_see(const struct game_state *state,
 			   struct py27_cell cell)
 {
-	if (state->robots.nfar != 0 ||
-	    !rabbit_sight_holds(&state->robots, cell))
+	if (state->prey.nfar != 0 || !rabbit_sight_holds(&state->prey, cell))
 		return true;
 	return (state->row_rabbits[cell.y] | state->column_rabbits[cell.x]) !=
 	       0;
@@ -97,12 +94,13 @@ static unsigned find_prey(struct game_state *state, struct py27_cell from)
 	unsigned nearest = 0;
 
 	for (unsigned d = 0; d < RABBIT_NDIRECTIONS; d++) {
-		uint32_t distance =
-			rabbit_sight_next(&state->robots, from, d, 0);
+		uint32_t distance = rabbit_sight_next(&state->prey, from, d, 0);
+		uint32_t end;
 
-		if (distance == 0 || distance > best ||
-		    rabbit_sight_has(&state->blockers,
-				     rabbit_step(from, d, distance)))
+		if (distance == 0 || distance > best)
+			continue;
+		end = rabbit_sight_next(&state->blockers, from, d, 0);
+		if (end != 0 && end < distance)
 			continue;
 		if (distance < best)
 			nearest = 0;

@@ -48,7 +48,7 @@ static void end_run(struct game_state *state, enum game_reason reason,
 static bool is_out_of_memory(const struct game_state *state)
 {
 	return state->rabbits.is_failed || state->crushers.is_failed ||
-	       state->robots.is_failed || state->blockers.is_failed;
+	       state->prey.is_failed || state->blockers.is_failed;
 }
 
 static void next_turn(struct game_state *state, struct game_out *out)
@@ -227,8 +227,9 @@ static int take_block(struct game_state *state)
 	if (block == NULL)
 		return -ENOMEM;
 	state->block = block;
-	rabbit_sight_init(&state->robots, map, block);
+	rabbit_sight_init(&state->prey, map, block);
 	rabbit_sight_init(&state->blockers, map, block + words);
+	rabbit_sight_add_walls(&state->blockers, map);
 	state->movers = (struct rabbit_mover *)(block + words * 2);
 	state->row_rabbits = (uint32_t *)(state->movers + map->ncrushers);
 	state->column_rabbits = state->row_rabbits + map->height;
@@ -265,7 +266,6 @@ static int place_crushers(struct game_state *state)
 
 		state->draws++;
 		py27_table_add(&drawn, cell, (uint8_t)direction);
-		rabbit_sight_add(&state->robots, cell);
 		rabbit_sight_add(&state->blockers, cell);
 	}
 	if (!drawn.is_failed)
@@ -282,7 +282,7 @@ static void free_state(struct game_state *state)
 		return;
 	py27_table_release(&state->crushers);
 	py27_table_release(&state->rabbits);
-	rabbit_sight_release(&state->robots);
+	rabbit_sight_release(&state->prey);
 	rabbit_sight_release(&state->blockers);
 	free(state->seed_text);
 	free(state->block);
@@ -341,7 +341,7 @@ static uint32_t grid_cell(const struct game_state *state, struct py27_cell cell)
 		return (uint32_t)c << 24 | 0xbebebe;
 	if (rabbit_sight_has(&state->blockers, cell))
 		return (uint32_t)'X' << 24 | 0xff0000;
-	if (rabbit_sight_has(&state->robots, cell))
+	if (rabbit_sight_has(&state->prey, cell))
 		return (uint32_t)'o' << 24 | 0x0000ff;
 	if (c == 's')
 		return (uint32_t)c << 24 | 0xbebeff;

@@ -14,9 +14,6 @@ size_t rabbit_sight_words(const struct game_map *map)
 void rabbit_sight_init(struct rabbit_sight *sight, const struct game_map *map,
 		       uint64_t *words)
 {
-	size_t row_size = (size_t)map->row_words * map->height;
-	size_t column_size = (size_t)map->column_words * map->width;
-
 	memset(sight, 0, sizeof(*sight));
 	sight->width = map->width;
 	sight->height = map->height;
@@ -25,9 +22,19 @@ void rabbit_sight_init(struct rabbit_sight *sight, const struct game_map *map,
 	sight->row_words = map->row_words;
 	sight->column_words = map->column_words;
 	sight->rows = words;
-	sight->columns = words + row_size;
-	memcpy(sight->rows, map->wall_rows, row_size * sizeof(*words));
-	memcpy(sight->columns, map->wall_columns, column_size * sizeof(*words));
+	sight->columns = words + (size_t)map->row_words * map->height;
+}
+
+void rabbit_sight_add_walls(struct rabbit_sight *sight,
+			    const struct game_map *map)
+{
+	size_t row_size = (size_t)map->row_words * map->height;
+	size_t column_size = (size_t)map->column_words * map->width;
+
+	for (size_t i = 0; i < row_size; i++)
+		sight->rows[i] |= map->wall_rows[i];
+	for (size_t i = 0; i < column_size; i++)
+		sight->columns[i] |= map->wall_columns[i];
 }
 
 void rabbit_sight_release(struct rabbit_sight *sight)

@@ -48,11 +48,13 @@ struct rabbit_sight {
 /* Words that the two bitmaps of a set on MAP take together. */
 size_t rabbit_sight_words(const struct game_map *map);
 /*
- * A set in WORDS, which are the caller's and stay there: the walls of MAP, or
- * nothing.
+ * An empty set in WORDS, which are zero, the caller's and stay there.
  */
 void rabbit_sight_init(struct rabbit_sight *sight, const struct game_map *map,
 		       uint64_t *words);
+/* Every wall of MAP comes into the set. */
+void rabbit_sight_add_walls(struct rabbit_sight *sight,
+			    const struct game_map *map);
 /* Free the lists. */
 void rabbit_sight_release(struct rabbit_sight *sight);
 
@@ -251,35 +253,6 @@ static inline unsigned rabbit_sight_around(const struct rabbit_sight *sight,
 						     rabbit_step(cell, d, 1))
 			  << d;
 	return around;
-}
-
-/* Where a cell's bits are; the same in all sets on one map. */
-struct rabbit_place {
-	size_t row, column; /* words */
-	uint64_t row_bit, column_bit;
-};
-
-static inline struct rabbit_place rabbit_sight_place(
-	const struct rabbit_sight *sight, struct py27_cell cell)
-{
-	uint32_t x = (uint32_t)cell.x;
-	uint32_t y = (uint32_t)cell.y;
-
-	return (struct rabbit_place){ (size_t)y * sight->row_words + x / 64,
-				      (size_t)x * sight->column_words + y / 64,
-				      rabbit_sight_mask(cell.x),
-				      rabbit_sight_mask(cell.y) };
-}
-
-/* FROM, on the rectangle as TO is, leaves the set and TO comes into it. */
-static inline void rabbit_sight_move(struct rabbit_sight *sight,
-				     const struct rabbit_place *from,
-				     const struct rabbit_place *to)
-{
-	sight->rows[from->row] &= ~from->row_bit;
-	sight->columns[from->column] &= ~from->column_bit;
-	sight->rows[to->row] |= to->row_bit;
-	sight->columns[to->column] |= to->column_bit;
 }
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * rabbit_state.h - one run of rabbit-runner; for its engine's files only.
  *
- * Two things are kept twice. `crushers` and `rabbits` are the original's dict
- * and set, walked wherever it walks them, because their order shows. `robots`
- * and `blockers` hold the same cells (and the walls) for sight, and answer
- * every question whose answer has no order.
+ * Crushers and rabbits are kept twice. `crushers` and `rabbits` are the
+ * original's dict and set, walked wherever it walks them, because their order
+ * shows. `blockers` and `prey` hold the same cells for sight, and answer every
+ * question whose answer has no order.
  */
 #ifndef HILL_GAMES_RABBIT_STATE_H
 #define HILL_GAMES_RABBIT_STATE_H
@@ -31,8 +31,8 @@ struct game_state {
 	char *seed_text; /* owned: both seeds as Python prints them */
 	struct py27_table crushers; /* value: enum rabbit_direction */
 	struct py27_table rabbits;
-	struct rabbit_sight robots;   /* walls, crushers, rabbits */
-	struct rabbit_sight blockers; /* walls, crushers */
+	struct rabbit_sight blockers; /* walls and crushers */
+	struct rabbit_sight prey;     /* rabbits */
 	uint32_t *row_rabbits; /* rabbits on each line of the rectangle */
 	uint32_t *column_rabbits;
 	struct rabbit_mover *movers; /* one a crusher */

@@ -19,30 +19,27 @@ enum {
 static void add_rabbit(struct game_state *state, struct py27_cell cell)
 {
 	py27_table_add(&state->rabbits, cell, 0);
-	rabbit_sight_add(&state->robots, cell);
+	rabbit_sight_add(&state->prey, cell);
 	if (rabbit_map_holds(state->map, cell)) {
 		state->row_rabbits[cell.y]++;
 		state->column_rabbits[cell.x]++;
 	}
 }
 
-/* IS_REPLACED: a crusher stands there now, so the cell is still a robot's. */
-static void remove_rabbit(struct game_state *state, struct py27_cell cell,
-			  bool is_replaced)
+static void remove_rabbit(struct game_state *state, struct py27_cell cell)
 {
 	(void)py27_table_remove(&state->rabbits, cell);
-	if (!is_replaced)
-		rabbit_sight_remove(&state->robots, cell);
+	rabbit_sight_remove(&state->prey, cell);
 	if (rabbit_map_holds(state->map, cell)) {
 		state->row_rabbits[cell.y]--;
 		state->column_rabbits[cell.x]--;
 	}
 }
 
-static bool has_rabbit(const struct game_state *state, struct py27_cell cell)
+static inline bool has_rabbit(const struct game_state *state,
+			      struct py27_cell cell)
 {
-	return rabbit_sight_has(&state->robots, cell) &&
-	       !rabbit_sight_has(&state->blockers, cell);
+	return rabbit_sight_has(&state->prey, cell);
 }
 
 /* Whether a crusher is on CELL, which is no wall, or in sight of it. */
@@ -155,36 +152,14 @@ static void put_action(const struct game_map *map, struct py27_cell from,
 	out->len += (size_t)(at - start);
 }
 
-/*
- * Take the crusher on FROM to TO in both sights, unless it is blocked; false
- * then. *RET_IS_CRUSHING: there is a rabbit.
- */
-static inline bool take_cell(struct game_state *state, struct py27_cell from,
-			     struct py27_cell to, bool *ret_is_crushing)
+/* Take the crusher on FROM to TO for sight; false when TO is blocked. */
+static inline bool take_cell(struct rabbit_sight *blockers,
+			     struct py27_cell from, struct py27_cell to)
 {
-	struct rabbit_sight *robots = &state->robots;
-	struct rabbit_sight *blockers = &state->blockers;
-
-	if (rabbit_sight_holds(robots, from) &&
-	    rabbit_sight_holds(robots, to)) {
-		struct rabbit_place left = rabbit_sight_place(robots, from);
-		struct rabbit_place taken = rabbit_sight_place(robots, to);
-
-		if ((blockers->rows[taken.row] & taken.row_bit) != 0)
-			return false;
-		*ret_is_crushing =
-			(robots->rows[taken.row] & taken.row_bit) != 0;
-		rabbit_sight_move(blockers, &left, &taken);
-		rabbit_sight_move(robots, &left, &taken);
-		return true;
-	}
 	if (rabbit_sight_has(blockers, to))
 		return false;
-	*ret_is_crushing = rabbit_sight_has(robots, to);
 	rabbit_sight_remove(blockers, from);
-	rabbit_sight_remove(robots, from);
 	rabbit_sight_add(blockers, to);
-	rabbit_sight_add(robots, to);
 	return true;
 }
 
@@ -199,12 +174,13 @@ static void move_crushers(struct game_state *state, struct buf *out)
 			rabbit_step(mover.cell, mover.direction, 1);
 		bool is_crushing;
 
-		if (!take_cell(state, mover.cell, to, &is_crushing))
+		if (!take_cell(&state->blockers, mover.cell, to))
 			continue;
+		is_crushing = has_rabbit(state, to);
 		py27_table_move(&state->crushers, mover.cell, to,
 				(uint8_t)mover.direction);
 		if (is_crushing)
-			remove_rabbit(state, to, true);
+			remove_rabbit(state, to);
 		put_action(state->map, mover.cell, to, is_crushing, is_first,
 			   out);
 		is_first = false;
@@ -281,7 +257,7 @@ static void make_move(struct game_state *state, const struct rabbit_move *move,
 		rabbit_note_invalid(out, why, move->text, move->len);
 		return;
 	}
-	remove_rabbit(state, move->from, false);
+	remove_rabbit(state, move->from);
 	if (rabbit_sight_has(&state->blockers, move->to))
 		return;
 	if (rabbit_map_is_exit(state->map, move->to))
@@ -299,7 +275,7 @@ static void settle_arrivals(struct game_state *state,
 		struct py27_cell cell = py27_table_cell(arrivals, i);
 
 		if (has_rabbit(state, cell))
-			remove_rabbit(state, cell, false);
+			remove_rabbit(state, cell);
 		else
 			add_rabbit(state, cell);
 	}

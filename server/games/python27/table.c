@@ -25,6 +25,11 @@ static inline uint64_t pack(struct py27_cell cell)
 	return (uint64_t)(uint32_t)cell.x << 32 | (uint32_t)cell.y;
 }
 
+static inline bool is_live(uint64_t key)
+{
+	return key != SLOT_EMPTY && key != SLOT_DELETED;
+}
+
 /* hash(float) of an integral value, and hash(complex) made of two. */
 static inline uint64_t hash_of(uint64_t key)
 {
@@ -182,10 +187,18 @@ static void resize(struct py27_table *table, uint64_t request)
 		return;
 	}
 	for (uint32_t i = 0; i < old_size; i++) {
-		if (keys[i] != SLOT_EMPTY && keys[i] != SLOT_DELETED)
+		if (is_live(keys[i]))
 			insert_clean(table, keys[i], values[i]);
 	}
 	free(block);
+}
+
+/* What follows every insertion but those of make_room()'s callers. */
+static inline void grow_if_full(struct py27_table *table)
+{
+	if ((uint64_t)table->fill * 3 >= (uint64_t)table->size * 2)
+		resize(table, (uint64_t)table->used *
+				      (table->used > GROW_SLOWLY_FROM ? 2 : 4));
 }
 
 static inline void add(struct py27_table *table, uint64_t key, uint8_t value)
@@ -201,9 +214,7 @@ static inline void add(struct py27_table *table, uint64_t key, uint8_t value)
 		return;
 	}
 	put(table, slot, key, value);
-	if ((uint64_t)table->fill * 3 >= (uint64_t)table->size * 2)
-		resize(table, (uint64_t)table->used *
-				      (table->used > GROW_SLOWLY_FROM ? 2 : 4));
+	grow_if_full(table);
 }
 
 void py27_table_add(struct py27_table *table, struct py27_cell cell,
@@ -236,8 +247,19 @@ bool py27_table_remove(struct py27_table *table, struct py27_cell cell)
 void py27_table_move(struct py27_table *table, struct py27_cell from,
 		     struct py27_cell to, uint8_t value)
 {
-	(void)take_out(table, pack(from));
-	add(table, pack(to), value);
+	uint64_t hash = hash_of(pack(to));
+	uint64_t mask = table->size - 1;
+	uint64_t at = hash & mask;
+
+	if (!take_out(table, pack(from)))
+		return;
+	/* TO is known to be absent: the first slot without a key is its own */
+	while (is_live(table->keys[at & mask])) {
+		at = at * 5 + hash + 1;
+		hash >>= PERTURB_SHIFT;
+	}
+	put(table, (uint32_t)(at & mask), pack(to), value);
+	grow_if_full(table);
 }
 
 /* Room for COUNT more keys at once. */

@@ -38,6 +38,7 @@ static void start(struct fixture *f, const char *text, const char *seed)
 	assert_non_null(f->words);
 	assert_non_null(f->plain);
 	rabbit_sight_init(&f->sight, f->map, f->words);
+	rabbit_sight_add_walls(&f->sight, f->map);
 	for (int32_t y = 0; y < (int32_t)f->map->height; y++) {
 		for (int32_t x = 0; x < (int32_t)f->map->width; x++) {
 			struct py27_cell cell = { x, y };
