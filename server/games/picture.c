@@ -18,7 +18,7 @@
 #include "server/games/game.h"
 
 enum {
-	CHUNK_BYTES_MAX = 4 * 1024 * 1024, /* one ancillary chunk, inflated */
+	BLOCK_BYTES_MAX = 4 * 1024 * 1024, /* one allocation of libpng's */
 	CHUNKS_MAX = 128,                  /* ancillary chunks kept */
 	HEADER_BYTES = 24,                 /* signature to the height */
 };
@@ -57,6 +57,22 @@ static void note_warning(png_structp png, png_const_charp text)
 	if (decoder->warning[0] == '\0')
 		(void)snprintf(decoder->warning, sizeof(decoder->warning), "%s",
 			       text);
+}
+
+/*
+ * To libpng a chunk that claims a gigabyte is worth a warning and a buffer of
+ * that size.
+ */
+static png_voidp allocate(png_structp png, png_alloc_size_t size)
+{
+	(void)png;
+	return size > BLOCK_BYTES_MAX ? NULL : malloc(size);
+}
+
+static void deallocate(png_structp png, png_voidp block)
+{
+	(void)png;
+	free(block);
 }
 
 static void take_bytes(png_structp png, png_bytep ret, size_t count)
@@ -175,8 +191,9 @@ int picture_decode_png(struct picture *ret, const void *data, size_t len,
 
 	if (rc < 0)
 		return rc;
-	decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder,
-					     stop_decoder, note_warning);
+	decoder.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &decoder,
+					       stop_decoder, note_warning, NULL,
+					       allocate, deallocate);
 	if (decoder.png != NULL)
 		decoder.info = png_create_info_struct(decoder.png);
 	if (decoder.info == NULL) {
@@ -185,8 +202,13 @@ int picture_decode_png(struct picture *ret, const void *data, size_t len,
 		goto out;
 	}
 	png_set_user_limits(decoder.png, side_max, side_max);
-	png_set_chunk_malloc_max(decoder.png, CHUNK_BYTES_MAX);
+	png_set_chunk_malloc_max(decoder.png, BLOCK_BYTES_MAX);
 	png_set_chunk_cache_max(decoder.png, CHUNKS_MAX);
+#ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
+	/* skip, unread, all that is not needed for the pixels */
+	png_set_keep_unknown_chunks(decoder.png, PNG_HANDLE_CHUNK_NEVER, NULL,
+				    -1);
+#endif
 	png_set_read_fn(decoder.png, &decoder, take_bytes);
 	if (decode_guarded(&decoder) < 0) {
 		rc = decode_error(&decoder, error);
