@@ -22,7 +22,7 @@ enum {
 	LIMIT_SKIPPED_LINES = 1024 * 1024,   /* lines= of an unknown word */
 	LIMIT_MINE_CELLS = 32 * 1024 * 1024, /* rows x longest row */
 	LIMIT_OUTPUT_BYTES =
-		1024 * 1024, /* queued for a peer that does not read */
+		1024 * 1024,        /* queued for a peer that does not read */
 	LIMIT_LADDERS_PER_PEER = 8, /* that one connection waits on */
 	LIMIT_LINES_PER_STEP = 64,  /* of one peer before others have a turn */
 	LIMIT_HELD_BYTES = 65536,   /* control lines held in a quiet match */

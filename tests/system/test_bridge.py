@@ -310,8 +310,8 @@ def test_bc09_grandchildren_go_too(hill, bridge, tmp_path, how):
 
 
 def test_bc10_a_program_inherits_three_descriptors(hill, bridge):
-    process = bridge("sh", "-c", "ls /proc/$$/fd | tr '\\n' ' '; echo; "
-                     "sleep 60")
+    process = bridge("sh", "-c", "sleep 60 & sleep 0.3; "
+                     "ls /proc/$!/fd | tr '\\n' ' '; echo; wait")
     hill.greet()
     hill.start(7)
     assert hill.line().split() == ["0", "1", "2"]
