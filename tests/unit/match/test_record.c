@@ -322,6 +322,34 @@ static void a_blob_is_one_plain_zlib_stream(void **unused)
 	stage_release(&stage);
 }
 
+static void repacking_shrinks_and_changes_nothing(void **unused)
+{
+	struct stage stage;
+	struct match_record *record = play(&stage, 2, 6, 20000);
+	size_t transcript_len = record->transcript_len;
+	size_t notes_len = record->notes_len;
+
+	(void)unused;
+	match_record_repack(record);
+	assert_true(record->transcript_len < transcript_len);
+	assert_true(record->notes_len < notes_len);
+	stage_check_replay(&stage, record);
+	transcript_len = record->transcript_len;
+	match_record_repack(record);
+	assert_int_equal(record->transcript_len, transcript_len);
+	match_record_free(record);
+	stage_release(&stage);
+	/* nor a match without any input */
+	stage_init(&stage, 1);
+	stage_begin(&stage);
+	match_void(stage.match, "x", "y", stage.now_us, stage.out);
+	record = match_take_record(stage.match, stage.out);
+	match_record_repack(record);
+	stage_check_replay(&stage, record);
+	match_record_free(record);
+	stage_release(&stage);
+}
+
 static void a_seat_that_fills_its_share_is_out_and_told(void **unused)
 {
 	struct stage stage;
@@ -754,6 +782,7 @@ int main(void)
 		cmocka_unit_test(the_notes_say_what_people_want_to_know),
 		cmocka_unit_test(notes_and_transcript_go_together),
 		cmocka_unit_test(a_blob_is_one_plain_zlib_stream),
+		cmocka_unit_test(repacking_shrinks_and_changes_nothing),
 		cmocka_unit_test(a_seat_that_fills_its_share_is_out_and_told),
 		cmocka_unit_test(long_lines_leave_no_memory_behind),
 		cmocka_unit_test(damage_is_noticed_whatever_it_is),
