@@ -100,8 +100,14 @@ static int write_group(struct store *store, struct entry *first, size_t count,
 		       struct row_ids *ids, struct store_error *error)
 {
 	struct db *db = &store->write;
+	struct entry *entry = first;
 	int err;
 
+	for (size_t i = 0; i < count; i++) {
+		match_record_repack(entry->record);
+		if (i + 1 < count)
+			entry = entry->next;
+	}
 	(void)pthread_mutex_lock(&db->lock);
 	err = db_begin(db, error);
 	if (err != 0)
