@@ -44,8 +44,15 @@ void lobby_free(struct lobby *lobby)
 		return;
 	LIST_FOREACH(peer, &lobby->peers, all)
 	peer->play = NULL;
-	while ((play = TAILQ_FIRST(&lobby->plays)) != NULL)
+	while ((play = TAILQ_FIRST(&lobby->plays)) != NULL) {
+		/* A busy match cannot be freed, and nobody works on it. */
+		while (play->is_busy) {
+			match_work(play->match);
+			match_resume(play->match, INT64_MAX / 2, lobby->out);
+			play->is_busy = lobby->out->is_busy;
+		}
 		play_free(lobby, play);
+	}
 	while ((play = TAILQ_FIRST(&lobby->storing)) != NULL) {
 		TAILQ_REMOVE(&lobby->storing, play, link);
 		play_free(lobby, play);

@@ -172,7 +172,8 @@ static void pause_reading(struct lobby *lobby, struct lobby_peer *peer)
 	if (peer->is_paused)
 		return;
 	peer->is_paused = true;
-	action_add(lobby, LOBBY_PAUSE, peer);
+	if (!peer->is_eof)
+		action_add(lobby, LOBBY_PAUSE, peer);
 }
 
 static void resume_reading(struct lobby *lobby, struct lobby_peer *peer)

@@ -71,6 +71,21 @@ static void send_block(struct lobby *lobby, struct lobby_peer *peer,
 	action->len = map->block.len;
 }
 
+/*
+ * SEAT's game was over before, and its peer does something else; but what
+ * becomes of a match is told to all who played it.
+ */
+static void tell_former(struct lobby *lobby, struct play_seat *seat,
+			const struct buf *lines)
+{
+	size_t mark = lobby->scratch.len;
+
+	if (seat->told == NULL)
+		return;
+	buf_add(&lobby->scratch, lines->data, lines->len);
+	peer_say(lobby, seat->told, mark);
+}
+
 /* All that goes to SEAT now, its map's block in the right place. */
 static void send_seat(struct lobby *lobby, struct lobby_play *play,
 		      unsigned index)
@@ -81,8 +96,10 @@ static void send_seat(struct lobby *lobby, struct lobby_play *play,
 	bool starts_clock = (out->clock & 1u << index) != 0;
 	size_t at = out->block_at[index], mark = lobby->scratch.len;
 
-	if (peer == NULL)
+	if (peer == NULL) {
+		tell_former(lobby, &play->seats[index], lines);
 		return;
+	}
 	if (at == MATCH_NO_BLOCK) {
 		buf_add(&lobby->scratch, lines->data, lines->len);
 		action_send(lobby, peer, mark, starts_clock);
@@ -161,11 +178,15 @@ static void abandon_play(struct lobby *lobby, struct lobby_play *play,
 {
 	for (unsigned i = 0; i < play->nseats; i++) {
 		struct play_seat *seat = &play->seats[i];
+		struct lobby_peer *former = seat->told;
 
-		if (seat->told != NULL)
+		if (former != NULL)
 			LIST_REMOVE(seat, tell);
 		seat->told = NULL;
-		leave_seat(lobby, seat, NULL, now_us);
+		if (seat->peer != NULL)
+			leave_seat(lobby, seat, NULL, now_us);
+		else if (former != NULL)
+			peer_was_told(lobby, former, now_us);
 	}
 	action_log(lobby, LOG_LEVEL_INFO,
 		   "match=%" PRId64 " ladder=%s event=abandoned", play->id,
