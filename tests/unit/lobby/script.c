@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/lobby/script.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/sha.h>
+
+#include "server/games/game.h"
+#include "server/games/picture.h"
+#include "server/match/record.h"
+#include "tests/unit/unit.h"
+
+static const char corridor[] = "##############################\n"
+			       "#s   c              s       e#\n"
+			       "##############################\n";
+static const char mine[] = "#####\n#R\\L#\n#####\n";
+
+static void make_arena(struct buf *ret)
+{
+	uint8_t rgb[20 * 20 * 3];
+	struct picture picture = { 20, 20, rgb };
+
+	memset(rgb, 0xff, sizeof(rgb));
+	memcpy(rgb + 3 * 42, "\xff\0\0", 3);
+	memcpy(rgb + 3 * 357, "\0\0\xff", 3);
+	assert_int_equal(picture_encode_png(&picture, ret), 0);
+}
+
+static void make_maps(struct world *world)
+{
+	static const char *const names[] = { "corridor.txt", "arena.png",
+					     "mine.map" };
+	static const char *const games[] = { "rabbit-runner", "image-battle",
+					     "lambda-mining" };
+
+	for (unsigned i = 0; i < SCRIPT_MAPS; i++) {
+		struct row_map *map = &world->maps[i];
+
+		map->id = i + 1;
+		world->map_ids[i] = map->id;
+		(void)snprintf(map->name, sizeof(map->name), "%s", names[i]);
+		(void)snprintf(map->game, sizeof(map->game), "%s", games[i]);
+		buf_init(&world->map_data[i], 1000000);
+	}
+	buf_add_text(&world->map_data[MAP_CORRIDOR], corridor);
+	make_arena(&world->map_data[MAP_ARENA]);
+	buf_add_text(&world->map_data[MAP_MINE], mine);
+}
+
+static void make_bots(struct world *world)
+{
+	static const char *const names[] = { "crazy", "lazy", "slow", "fast",
+					     "gone" };
+
+	for (unsigned i = 0; i < SCRIPT_BOTS; i++) {
+		struct row_bot *bot = &world->bots[i];
+
+		bot->id = bot->owner_id = bot->version_id = i + 1;
+		bot->version = 1;
+		bot->max_connections = i == BOT_CRAZY ? 3 : 2;
+		bot->is_disabled = i == BOT_GONE;
+		(void)snprintf(bot->name, sizeof(bot->name), "%s", names[i]);
+		world->tokens[i].id = world->tokens[i].bot_id = i + 1;
+		SHA256((const unsigned char *)"right", 5,
+		       world->tokens[i].hash);
+	}
+}
+
+static void make_ladders(struct world *world)
+{
+	static const struct {
+		const char *name, *game, *params;
+		unsigned map;
+	} rows[] = {
+		{ "rabbit-runner", "rabbit-runner", "turns=2", MAP_CORRIDOR },
+		{ "battle", "image-battle", "", MAP_ARENA },
+		{ "spar", "image-battle", "", MAP_ARENA },
+		{ "mine", "lambda-mining", "", MAP_MINE },
+		{ "off", "rabbit-runner", "", MAP_CORRIDOR },
+	};
+
+	for (unsigned i = 0; i < SCRIPT_LADDERS; i++) {
+		struct row_ladder *row = &world->ladders[i];
+
+		row->id = i + 1;
+		(void)snprintf(row->name, sizeof(row->name), "%s",
+			       rows[i].name);
+		(void)snprintf(row->game, sizeof(row->game), "%s",
+			       rows[i].game);
+		(void)snprintf(row->params, sizeof(row->params), "%s",
+			       rows[i].params);
+		row->seats = rows[i].map == MAP_ARENA ? 2 : 1;
+		row->turn_ms = 500;
+		row->init_ms = 2000;
+		row->bank_step_ms = 2;
+		row->ready_ms = 10000;
+		row->file_ms = 10000;
+		row->is_rated = i != LADDER_SPAR;
+		row->is_disabled = i == LADDER_OFF;
+		row->seed_first = 3;
+		row->seed_last = 7;
+		row->is_seed_random = rows[i].map != MAP_CORRIDOR;
+		row->bot_seed = ROW_BOT_SEED_MATCH;
+		row->nmaps = 1;
+		row->map_ids = &world->map_ids[rows[i].map];
+	}
+}
+
+void world_init(struct world *world)
+{
+	memset(world, 0, sizeof(*world));
+	world->now_us = 1000000;
+	world->next_id = 1;
+	world->config = (struct lobby_config){
+		.host = "test",
+		.random_key = { 1, 2, 3 },
+		.login_ms = 10000,
+		.peers_max = 20,
+		.peers_per_address = 10,
+		.prelogin_per_address = 6,
+		.failures_per_address = 3,
+		.failure_forget_ms = 10000,
+		.retry_after_s = 30,
+		.matches_max = 10,
+		.results_max = 4,
+		.stall_void_ms = 2000,
+		.match_budget_bytes = 100000000,
+		.map_budget_bytes = 1000000,
+	};
+	for (unsigned i = 0; i < SCRIPT_PEERS; i++) {
+		buf_init(&world->peers[i].inbox, 1u << 26);
+		buf_init(&world->peers[i].last_read, 1u << 20);
+	}
+	buf_init(&world->log, 1u << 26);
+	make_maps(world);
+	make_bots(world);
+	make_ladders(world);
+	world->rows = (struct row_catalogue){
+		.bots = world->bots,
+		.nbots = SCRIPT_BOTS,
+		.tokens = world->tokens,
+		.ntokens = SCRIPT_BOTS,
+		.ladders = world->ladders,
+		.nladders = SCRIPT_LADDERS,
+		.maps = world->maps,
+		.nmaps = SCRIPT_MAPS,
+	};
+	world->lobby = lobby_new(&world->config);
+	world_catalogue(world);
+}
+
+void world_release(struct world *world)
+{
+	while (world->nwork > 0)
+		world_work(world);
+	lobby_free(world->lobby);
+	for (size_t i = 0; i < world->nrecords; i++)
+		match_record_free(world->records[i]);
+	for (unsigned i = 0; i < SCRIPT_PEERS; i++) {
+		buf_release(&world->peers[i].inbox);
+		buf_release(&world->peers[i].last_read);
+	}
+	for (unsigned i = 0; i < SCRIPT_MAPS; i++)
+		buf_release(&world->map_data[i]);
+	buf_release(&world->log);
+}
+
+struct world_peer *world_peer(struct world *world, char name)
+{
+	assert_true(name >= 'a' && name <= 'z');
+	return &world->peers[name - 'a'];
+}
+
+static void load_map(struct world *world, int64_t map_id)
+{
+	struct row_map *row = &world->maps[map_id - 1];
+	struct buf *data = &world->map_data[map_id - 1];
+	struct game_error error;
+	struct lobby_map *map;
+
+	world->loaded++;
+	if (lobby_map_new(&map, game_find(row->game), row->name, row->options,
+			  buf_text(data), data->len, &error) == 0)
+		lobby_map_loaded(world->lobby, map_id, map, world->now_us);
+	else
+		lobby_map_failed(world->lobby, map_id, error.text,
+				 world->now_us);
+}
+
+static void store_one(struct world *world, struct match_record *record)
+{
+	int64_t id = record->id;
+
+	world->stored++;
+	match_record_free(record);
+	lobby_stored(world->lobby, id, world->now_us);
+}
+
+static void apply_peer(struct world *world, const struct lobby_action *action)
+{
+	struct world_peer *peer = action->conn;
+
+	assert_ptr_equal(peer->peer, action->peer);
+	switch (action->kind) {
+	case LOBBY_SEND:
+		assert_null(peer->closed);
+		assert_true(action->len > 0);
+		buf_add(&peer->inbox, action->bytes, action->len);
+		peer->sent++;
+		if (action->starts_clock)
+			lobby_clock_started(world->lobby, peer->peer,
+					    world->now_us);
+		break;
+	case LOBBY_SEND_BLOCK:
+		assert_null(peer->closed);
+		buf_add(&peer->inbox, action->bytes, action->len);
+		lobby_map_unref(action->block);
+		break;
+	case LOBBY_CLOSE:
+		assert_null(peer->closed);
+		assert_non_null(action->reason);
+		peer->closed = action->reason;
+		break;
+	case LOBBY_PAUSE:
+		assert_false(peer->is_paused);
+		peer->is_paused = true;
+		break;
+	case LOBBY_RESUME:
+		assert_true(peer->is_paused);
+		peer->is_paused = false;
+		break;
+	case LOBBY_READ:
+		world->reads++;
+		if (peer->last_read.len > 0)
+			lobby_peer_bytes(world->lobby, peer->peer,
+					 peer->last_read.data,
+					 peer->last_read.len, world->now_us);
+		buf_clear(&peer->last_read);
+		break;
+	case LOBBY_WATCH_FILES:
+		world->watched++;
+		if (!world->holds_acks)
+			lobby_files_acked(world->lobby, peer->peer,
+					  world->now_us);
+		break;
+	case LOBBY_SAMPLE_RTT:
+		if (world->rtt_us > 0)
+			lobby_rtt(world->lobby, peer->peer, world->rtt_us);
+		break;
+	case LOBBY_STORE:
+	case LOBBY_LOAD_MAP:
+	case LOBBY_RUN_MATCH:
+	case LOBBY_RESERVE_IDS:
+	case LOBBY_LOG:
+	case LOBBY_DRAINED:
+	case LOBBY_NACTIONS:
+		fail();
+	}
+}
+
+static void apply_one(struct world *world, const struct lobby_action *action)
+{
+	switch (action->kind) {
+	case LOBBY_STORE:
+		if (!world->holds_store) {
+			store_one(world, action->record);
+			break;
+		}
+		assert_true(world->nrecords < SCRIPT_RECORDS);
+		world->records[world->nrecords++] = action->record;
+		break;
+	case LOBBY_LOAD_MAP:
+		assert_true(world->nloads < SCRIPT_RECORDS);
+		if (world->holds_maps)
+			world->loads[world->nloads++] = action->map_id;
+		else
+			load_map(world, action->map_id);
+		break;
+	case LOBBY_RUN_MATCH:
+		assert_true(world->nwork < SCRIPT_RECORDS);
+		world->work[world->nwork++] = action->play;
+		break;
+	case LOBBY_RESERVE_IDS:
+		world->reserved++;
+		if (world->holds_ids) {
+			lobby_ids(world->lobby, 0, 0, world->now_us);
+			break;
+		}
+		lobby_ids(world->lobby, world->next_id, action->count,
+			  world->now_us);
+		world->next_id += action->count;
+		break;
+	case LOBBY_LOG:
+		assert_null(memchr(action->bytes, '\n', action->len));
+		buf_add(&world->log, action->bytes, action->len);
+		buf_add_char(&world->log, '\n');
+		break;
+	case LOBBY_DRAINED:
+		assert_false(world->is_drained);
+		world->is_drained = true;
+		break;
+	case LOBBY_SEND:
+	case LOBBY_SEND_BLOCK:
+	case LOBBY_CLOSE:
+	case LOBBY_PAUSE:
+	case LOBBY_RESUME:
+	case LOBBY_READ:
+	case LOBBY_WATCH_FILES:
+	case LOBBY_SAMPLE_RTT:
+	case LOBBY_NACTIONS:
+		apply_peer(world, action);
+		break;
+	}
+}
+
+void world_apply(struct world *world)
+{
+	struct lobby_action action;
+
+	do {
+		while (lobby_next_action(world->lobby, &action))
+			apply_one(world, &action);
+		if (!world->holds_work && world->nwork > 0)
+			world_work(world);
+	} while (world->nwork > 0 && !world->holds_work);
+	lobby_check(world->lobby);
+}
+
+void world_store(struct world *world)
+{
+	for (size_t i = 0; i < world->nrecords; i++)
+		store_one(world, world->records[i]);
+	world->nrecords = 0;
+	world_apply(world);
+}
+
+void world_load(struct world *world)
+{
+	size_t count = world->nloads;
+
+	world->nloads = 0;
+	for (size_t i = 0; i < count; i++)
+		load_map(world, world->loads[i]);
+	world_apply(world);
+}
+
+void world_work(struct world *world)
+{
+	struct lobby_action action;
+
+	while (world->nwork > 0) {
+		struct lobby_play *play = world->work[--world->nwork];
+
+		lobby_play_work(play);
+		lobby_play_worked(world->lobby, play, world->now_us);
+		while (lobby_next_action(world->lobby, &action))
+			apply_one(world, &action);
+	}
+}
+
+void world_catalogue(struct world *world)
+{
+	lobby_catalogue_replace(world->lobby, &world->rows, world->now_us);
+	world_apply(world);
+}
+
+/* One turn of the loop: what is due, as net does it. */
+static void turn(struct world *world)
+{
+	lobby_last_reads(world->lobby, world->now_us);
+	world_apply(world);
+	lobby_expire(world->lobby, world->now_us);
+	world_apply(world);
+}
+
+static void let_time_pass(struct world *world, int64_t us)
+{
+	int64_t until_us = world->now_us + us;
+
+	for (;;) {
+		int64_t next_us = lobby_deadline(world->lobby);
+
+		if (next_us > until_us)
+			break;
+		if (next_us > world->now_us)
+			world->now_us = next_us;
+		turn(world);
+	}
+	world->now_us = until_us;
+}
+
+static void connect_peer(struct world *world, struct world_peer *peer,
+			 uint64_t id, const char *address)
+{
+	uint8_t bytes[LOBBY_ADDRESS_BYTES] = { [10] = 0xff, [11] = 0xff };
+	unsigned parts[4] = { 127, 0, 0, 1 };
+
+	assert_null(peer->peer);
+	if (address[0] != '\0')
+		assert_int_equal(sscanf(address, "%u.%u.%u.%u", &parts[0],
+					&parts[1], &parts[2], &parts[3]),
+				 4);
+	for (unsigned i = 0; i < 4; i++)
+		bytes[12 + i] = (uint8_t)parts[i];
+	buf_clear(&peer->inbox);
+	peer->closed = NULL;
+	peer->is_paused = false;
+	peer->peer =
+		lobby_peer_open(world->lobby, bytes, peer, id, world->now_us);
+}
+
+/* The first line of the inbox, taken out; NULL when there is none. */
+static char *take_line(struct world_peer *peer)
+{
+	char *lf = memchr(buf_text(&peer->inbox), '\n', peer->inbox.len);
+	size_t len;
+	char *line;
+
+	if (lf == NULL) {
+		assert_int_equal(peer->inbox.len, 0);
+		return NULL;
+	}
+	len = (size_t)(lf - peer->inbox.data);
+	line = strndup(peer->inbox.data, len);
+	buf_drop_front(&peer->inbox, len + 1);
+	return line;
+}
+
+static bool hears(struct world_peer *peer, const char *pattern, bool skips)
+{
+	bool is_found = false;
+	char *line = NULL;
+
+	do {
+		free(line);
+		line = take_line(peer);
+		if (line == NULL) {
+			print_error("heard nothing more\n");
+			return false;
+		}
+		is_found = fnmatch(pattern, line, 0) == 0;
+	} while (!is_found && skips);
+	if (!is_found)
+		print_error("heard: %s\n", line);
+	free(line);
+	return is_found;
+}
+
+static bool is_logged(struct world *world, const char *pattern)
+{
+	char *at = world->log.data, *lf;
+	bool is_found = false;
+
+	while (at != NULL && (lf = strchr(at, '\n')) != NULL) {
+		*lf = '\0';
+		is_found |= fnmatch(pattern, at, 0) == 0;
+		*lf = '\n';
+		at = lf + 1;
+	}
+	if (!is_found)
+		print_error("log:\n%s", buf_text(&world->log));
+	buf_clear(&world->log);
+	return is_found;
+}
+
+static void say(struct world *world, struct world_peer *peer, const char *text)
+{
+	struct buf line = BUF_INIT(1u << 20);
+
+	buf_add_text(&line, text);
+	buf_add_char(&line, '\n');
+	if (peer->is_paused)
+		print_error("(is paused)\n");
+	lobby_peer_bytes(world->lobby, peer->peer, line.data, line.len,
+			 world->now_us);
+	buf_release(&line);
+}
+
+static bool play_peer(struct world *world, char name, const char *op,
+		      const char *rest)
+{
+	struct world_peer *peer = world_peer(world, name);
+
+	if (strcmp(op, "+") == 0)
+		connect_peer(world, peer, (uint64_t)name, rest);
+	else if (strcmp(op, ">") == 0)
+		say(world, peer, rest);
+	else if (strcmp(op, "<") == 0)
+		return hears(peer, rest, false);
+	else if (strcmp(op, "<~") == 0)
+		return hears(peer, rest, true);
+	else if (strcmp(op, "|") == 0)
+		lobby_peer_eof(world->lobby, peer->peer, world->now_us);
+	else if (strcmp(op, "=") == 0)
+		return peer->is_paused == (strcmp(rest, "paused") == 0);
+	else if (strcmp(op, "<.") == 0 && peer->inbox.len > 0)
+		return hears(peer, "", false);
+	if (strcmp(op, "!") == 0) {
+		if (peer->closed == NULL || strcmp(peer->closed, rest) != 0) {
+			print_error("closed: %s\n",
+				    peer->closed ? peer->closed : "not");
+			return false;
+		}
+	}
+	if (strcmp(op, "-") == 0 || strcmp(op, "!") == 0) {
+		lobby_peer_closed(world->lobby, peer->peer, world->now_us);
+		peer->peer = NULL;
+	}
+	return true;
+}
+
+static bool play_line(struct world *world, const char *line)
+{
+	char op[8] = "", name = line[0];
+	int at = 0;
+
+	if (sscanf(line + 1, " %7s%n", op, &at) != 1)
+		return false;
+	line += 1 + at;
+	if (*line == ' ')
+		line++;
+	if (name != '*')
+		return play_peer(world, name, op, line);
+	if (strcmp(op, "log") == 0)
+		return is_logged(world, line);
+	assert_string_equal(op, "t");
+	let_time_pass(world, atoll(line) * 1000);
+	return true;
+}
+
+void world_play(struct world *world, const char *text)
+{
+	char *copy = strdup(text), *save = NULL;
+	unsigned number = 0;
+
+	for (char *line = strtok_r(copy, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save)) {
+		number++;
+		while (*line == ' ' || *line == '\t')
+			line++;
+		if (*line == '\0')
+			continue;
+		if (!play_line(world, line)) {
+			print_error("line %u: %s\n", number, line);
+			free(copy);
+			fail();
+			return;
+		}
+		world_apply(world);
+	}
+	free(copy);
+}
+
+int world_setup(void **state)
+{
+	struct world *world = malloc(sizeof(*world));
+
+	assert_non_null(world);
+	world_init(world);
+	*state = world;
+	return 0;
+}
+
+int world_teardown(void **state)
+{
+	world_release(*state);
+	free(*state);
+	return 0;
+}
+
+void world_login(struct world *world, char name, const char *bot)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof(text),
+		       "%c +\n%c < @hill 1 test\n%c > @login %s right\n"
+		       "%c < @welcome %s\n",
+		       name, name, name, bot, name, bot);
+	world_play(world, text);
+}
