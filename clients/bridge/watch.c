@@ -18,20 +18,8 @@ enum {
 static void take_whole_output(struct slot *slot, const char *text, size_t len)
 {
 	struct buf reply = BUF_INIT(len + 1);
-	bool has_failed = slot->program.has_status &&
-			  (slot->program.status.end != KEEPER_EXITED ||
-			   slot->program.status.value != 0);
 
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] >= 'A' && text[i] <= 'Z')
-			buf_add_char(&reply, text[i]);
-	}
-	/* An end by SIGKILL counts for nothing, whatever was printed. */
-	if (slot->program.has_status &&
-	    slot->program.status.end == KEEPER_SIGNALLED &&
-	    slot->program.status.value == SIGKILL)
-		buf_clear(&reply);
-	if (reply.len > 0 || !has_failed) {
+	if (program_whole_reply(&slot->program, text, len, &reply)) {
 		frame_add_game(&slot->out, buf_text(&reply), reply.len);
 		slot->is_reply_sent = true;
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 enum {
@@ -51,12 +52,13 @@ int program_start(struct program *program, const struct program_plan *plan)
 
 	if (rc == 0)
 		rc = open_pipe(out, 0);
-	if (rc == 0)
+	if (rc == 0 && !plan->is_stderr_shared)
 		rc = open_pipe(err, 0);
 	if (rc == 0) {
 		keeper_plan.stdin_fd = in[0];
 		keeper_plan.stdout_fd = out[1];
-		keeper_plan.stderr_fd = err[1];
+		keeper_plan.stderr_fd =
+			plan->is_stderr_shared ? STDERR_FILENO : err[1];
 		rc = keeper_start(&program->keeper, &keeper_plan);
 	}
 	close_fd(&in[0]);
@@ -188,6 +190,23 @@ static void take_whole(struct program *program, const char *bytes, size_t len)
 	size_t room = program->line_max + 1 - program->line.len;
 
 	buf_add(&program->line, bytes, len < room ? len : room);
+}
+
+bool program_whole_reply(const struct program *program, const char *text,
+			 size_t len, struct buf *ret)
+{
+	const struct keeper_status *status = &program->status;
+	bool has_failed = program->has_status &&
+			  (status->end != KEEPER_EXITED || status->value != 0);
+
+	if (program->has_status && status->end == KEEPER_SIGNALLED &&
+	    status->value == SIGKILL)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] >= 'A' && text[i] <= 'Z')
+			buf_add_char(ret, text[i]);
+	}
+	return ret->len > 0 || !has_failed;
 }
 
 static void read_output(struct program *program)

@@ -64,7 +64,8 @@ struct program_plan {
 	bool is_chdir;      /* the program works in FOLDER */
 	/* where standard error goes; must outlive the program; NULL */
 	const char *log_path;
-	size_t line_max; /* bytes */
+	bool is_stderr_shared; /* our own instead of the log */
+	size_t line_max;       /* bytes */
 	bool is_whole;
 	program_line_fn on_line;
 	void *context;
@@ -89,6 +90,13 @@ void program_end_input(struct program *program);
  * lives on; one that ended has had it by PROGRAM_DRAINED.
  */
 void program_end_output(struct program *program);
+/*
+ * The reply that a whole output TEXT is: its commands, A to Z, appended to RET
+ * (room for LEN bytes). False when it is none: no command and a failing exit,
+ * or an end by SIGKILL, whatever was printed.
+ */
+bool program_whole_reply(const struct program *program, const char *text,
+			 size_t len, struct buf *ret) WARN_UNUSED;
 /* Whether its output came to an end. */
 static inline bool program_has_closed_output(const struct program *program)
 {
