@@ -14,6 +14,7 @@
 enum {
 	/* `-12,-34 movesto -12,-34; ` with the longest numbers fits */
 	ENTRY_BYTES = 80,
+	WORD_BYTES = 8, /* a blank and the action, without a NUL */
 };
 
 static void add_rabbit(struct game_state *state, struct py27_cell cell)
@@ -137,18 +138,21 @@ static void put_action(const struct game_map *map, struct py27_cell from,
 		       struct py27_cell to, bool is_crushing, bool is_first,
 		       struct buf *out)
 {
+	static const char words[2][WORD_BYTES] = { " movesto", " crushes" };
 	char *start = entry_room(out);
 	char *at = start;
 
 	if (at == NULL)
 		return;
 	if (!is_first) {
-		memcpy(at, "; ", 2);
-		at += 2;
+		*at++ = ';';
+		*at++ = ' ';
 	}
 	at = put_cell(at, map, from);
-	memcpy(at, is_crushing ? " crushes " : " movesto ", 9);
-	at = put_cell(at + 9, map, to);
+	memcpy(at, words[is_crushing], WORD_BYTES);
+	at += WORD_BYTES;
+	*at++ = ' ';
+	at = put_cell(at, map, to);
 	out->len += (size_t)(at - start);
 }
 

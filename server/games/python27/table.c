@@ -164,6 +164,8 @@ static void resize(struct py27_table *table, uint64_t request)
 {
 	uint64_t small_keys[PY27_TABLE_SMALL];
 	uint8_t small_values[PY27_TABLE_SMALL];
+	uint64_t small_live = table->small.live;
+	const uint64_t *live = table->live;
 	uint64_t *keys = table->keys;
 	uint8_t *values = table->values;
 	uint64_t *block = keys == table->small.keys ? NULL : keys;
@@ -179,6 +181,7 @@ static void resize(struct py27_table *table, uint64_t request)
 		memcpy(small_values, values, sizeof(small_values));
 		keys = small_keys;
 		values = small_values;
+		live = &small_live;
 	}
 	if (size == PY27_TABLE_SMALL) {
 		py27_table_init(table);
@@ -186,9 +189,13 @@ static void resize(struct py27_table *table, uint64_t request)
 		table->is_failed = true;
 		return;
 	}
-	for (uint32_t i = 0; i < old_size; i++) {
-		if (is_live(keys[i]))
-			insert_clean(table, keys[i], values[i]);
+	for (uint32_t i = 0; i < old_size; i += 64) {
+		for (uint64_t left = live[i / 64]; left != 0;
+		     left &= left - 1) {
+			uint32_t slot = i + (uint32_t)__builtin_ctzll(left);
+
+			insert_clean(table, keys[slot], values[slot]);
+		}
 	}
 	free(block);
 }
