@@ -166,6 +166,47 @@ static int64_t parse_seed(const char *text, int *ret_err)
 	return seed;
 }
 
+/* All that a filter can say, and the order and number of what is left. */
+#define LIST_REST                                                             \
+	"AND (?1 IS NULL OR m.id IN (SELECT s.match_id FROM seat s JOIN "     \
+	"bot_version v ON v.id = s.bot_version_id JOIN bot b ON b.id = "      \
+	"v.bot_id WHERE b.name = ?1)) "                                       \
+	"AND (?2 IS NULL OR l.name = ?2) AND (?3 IS NULL OR g.name = ?3) "    \
+	"AND (?4 IS NULL OR p.name = ?4) AND (?5 IS NULL OR i.seed = ?5) "    \
+	"AND (?6 IS NULL OR EXISTS (SELECT 1 FROM seat s WHERE s.match_id = " \
+	"m.id AND s.reason = ?6)) "                                           \
+	"AND m.id < ?7 ORDER BY m.id DESC LIMIT ?8"
+
+static const char list_by_seed[] =
+	MATCH_COLUMNS "WHERE m.instance_id IN (SELECT id FROM instance WHERE "
+		      "seed = ?5) " LIST_REST;
+static const char list_by_bot[] = MATCH_COLUMNS
+	"WHERE m.id IN (SELECT match_id FROM seat WHERE "
+	"bot_version_id IN (SELECT v.id FROM bot_version v "
+	"JOIN bot b ON b.id = v.bot_id WHERE b.name = ?1)) " LIST_REST;
+static const char list_by_ladder[] =
+	MATCH_COLUMNS "WHERE m.ladder_id = (SELECT id FROM ladder WHERE "
+		      "name = ?2) " LIST_REST;
+static const char list_by_map[] = MATCH_COLUMNS
+	"WHERE m.instance_id IN (SELECT id FROM instance WHERE "
+	"map_id IN (SELECT id FROM map WHERE name = ?4)) " LIST_REST;
+static const char list_newest[] = MATCH_COLUMNS "WHERE 1 " LIST_REST;
+
+/*
+ * The same question five times, each asked along the index of the field that
+ * leaves the least; a condition that may be absent would use none.
+ */
+static const char *list_sql(const struct row_filter *filter)
+{
+	if (filter->seed != NULL)
+		return list_by_seed;
+	if (filter->bot != NULL)
+		return list_by_bot;
+	if (filter->ladder != NULL)
+		return list_by_ladder;
+	return filter->map != NULL ? list_by_map : list_newest;
+}
+
 static int read_list(struct db *db, const struct row_filter *filter,
 		     int64_t seed, struct row_match_list *list,
 		     struct store_error *error)
@@ -173,25 +214,7 @@ static int read_list(struct db *db, const struct row_filter *filter,
 	struct query query;
 	int err;
 
-	/*
-	 * The names become ids once, in front: what is left is a walk down
-	 * the newest matches, or along an index where a seed, ladder or bot
-	 * is given.
-	 */
-	query_open(&query, db,
-		   MATCH_COLUMNS
-		   "WHERE (?1 IS NULL OR m.id IN (SELECT s.match_id FROM seat "
-		   "s JOIN bot_version v ON v.id = s.bot_version_id JOIN bot b "
-		   "ON b.id = v.bot_id WHERE b.name = ?1)) "
-		   "AND (?2 IS NULL OR l.name = ?2) "
-		   "AND (?3 IS NULL OR g.name = ?3) "
-		   "AND (?4 IS NULL OR p.name = ?4) "
-		   "AND (?5 IS NULL OR m.instance_id IN (SELECT id FROM "
-		   "instance WHERE seed = ?5)) "
-		   "AND (?6 IS NULL OR EXISTS (SELECT 1 FROM seat s WHERE "
-		   "s.match_id = m.id AND s.reason = ?6)) "
-		   "AND m.id < ?7 ORDER BY m.id DESC LIMIT ?8",
-		   error);
+	query_open(&query, db, list_sql(filter), error);
 	query_bind_text(&query, 1, filter->bot);
 	query_bind_text(&query, 2, filter->ladder);
 	query_bind_text(&query, 3, filter->game);
