@@ -139,7 +139,7 @@ static void saves_a_match_whole_or_not_at_all(void **state)
 	record->seats[2].version_id = 99; /* nobody's */
 	assert_int_equal(store_save(store, record, &error), -EINVAL);
 	record->seats[2].version_id = 1;
-	record->seats[1].score.score = NAN;
+	record->seats[1].score.score = nan("");
 	assert_int_equal(store_save(store, record, &error), -EINVAL);
 	record->seats[1].score.score = 1;
 	record->map_id = 77;
