@@ -6,11 +6,11 @@
  *
  *	login.c    @login: a peer becomes one of a bot's connections
  *	waiting.c  @play: the peer gets an entry in the ladder's queue
- *	start.c    enough wait: the ladder's next instance (instance.c), its map
- *	           (maps.c), memory and an id are there: a play with an offer
+ *	start.c    enough wait: the ladder's next instance (instance.c), its
+ *	           map (maps.c), memory and an id are there: an offer
  *	play.c     lines and time go to the match, what it says to its seats
- *	results.c  the record goes to the store; once it is on disk, seats hear
- *	           of it, perhaps during a later match; then the play is freed
+ *	results.c  the record goes to the store; once it is on disk, seats
+ *	           hear of it, perhaps during a later match; the play is freed
  *
  * Everything that may let a ladder start calls start_touch(); start_pump() at
  * the end of each entry point looks at the ladders touched.

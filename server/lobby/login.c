@@ -75,7 +75,7 @@ void login_try(struct lobby *lobby, struct lobby_peer *peer,
 				config->failure_forget_ms * INT64_C(1000),
 				now_us);
 	if (wait_s > 0) {
-		peer_refuse(lobby, peer, ERROR_LOGIN_FAILED, wait_s,
+		peer_refuse(lobby, peer, ERROR_ADDRESS_LIMIT, wait_s,
 			    "too many wrong logins from this address", now_us);
 		return;
 	}

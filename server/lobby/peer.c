@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 struct lobby_peer *lobby_peer_open(struct lobby *lobby,
-				   const uint8_t bytes[LOBBY_ADDRESS_BYTES],
+				   const uint8_t address[LOBBY_ADDRESS_BYTES],
 				   void *conn, uint64_t link_id, int64_t now_us)
 {
 	const struct lobby_config *config = &lobby->config;
 	struct lobby_peer *peer = xcalloc(1, sizeof(*peer));
-	struct address *address = address_take(&lobby->addresses, bytes);
+	struct address *host = address_take(&lobby->addresses, address);
 	size_t mark = lobby->scratch.len;
 
 	peer->conn = conn;
 	peer->link_id = link_id;
-	peer->address = address;
+	peer->address = host;
 	session_init(&peer->session, now_us + config->login_ms * INT64_C(1000));
 	LIST_INIT(&peer->told);
 	LIST_INSERT_HEAD(&lobby->peers, peer, all);
@@ -31,8 +31,8 @@ struct lobby_peer *lobby_peer_open(struct lobby *lobby,
 	else if (lobby->npeers > config->peers_max)
 		peer_refuse(lobby, peer, ERROR_SERVER_FULL,
 			    config->retry_after_s, NULL, now_us);
-	else if (address->peers > config->peers_per_address ||
-		 address->prelogin > config->prelogin_per_address)
+	else if (host->peers > config->peers_per_address ||
+		 host->prelogin > config->prelogin_per_address)
 		peer_refuse(lobby, peer, ERROR_ADDRESS_LIMIT,
 			    config->retry_after_s, NULL, now_us);
 	return peer;
@@ -222,6 +222,19 @@ static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
 	session_check(&peer->session);
 }
 
+/* INPUT must wait, so nothing more is read; PEER pays where memory is out. */
+static void keep_rest(struct lobby *lobby, struct lobby_peer *peer,
+		      struct frame_input *input, int64_t now_us)
+{
+	struct framer *framer = &peer->session.framer;
+	struct frame frame;
+
+	if (framer_keep(framer, input) == 0)
+		pause_reading(lobby, peer);
+	else if (framer_next(framer, input, &frame) != FRAME_MORE)
+		take_frame(lobby, peer, &frame, now_us);
+}
+
 /* All lines of a peer that has ended its side are taken. */
 static void end_of_lines(struct lobby *lobby, struct lobby_peer *peer,
 			 int64_t now_us)
@@ -252,9 +265,7 @@ static void take_lines(struct lobby *lobby, struct lobby_peer *peer,
 
 		if (peer->play != NULL && !play_wants(peer)) {
 			/* play_apply wakes it when the match wants again. */
-			if (framer_keep(framer, input) != 0)
-				peer_wake(lobby, peer);
-			pause_reading(lobby, peer);
+			keep_rest(lobby, peer, input, now_us);
 			return;
 		}
 		if (framer_next(framer, input, &frame) == FRAME_MORE) {
@@ -268,11 +279,9 @@ static void take_lines(struct lobby *lobby, struct lobby_peer *peer,
 		if (peer->is_closing)
 			return;
 	}
-	/* A failed framer says so with its next frame. */
-	if (framer_keep(framer, input) != 0 || framer_has_line(framer) ||
-	    peer->is_eof) {
+	if (framer_has_line(framer) || input->len > 0 || peer->is_eof) {
 		peer_wake(lobby, peer);
-		pause_reading(lobby, peer);
+		keep_rest(lobby, peer, input, now_us);
 	} else {
 		resume_reading(lobby, peer);
 	}
@@ -287,9 +296,8 @@ void lobby_peer_bytes(struct lobby *lobby, struct lobby_peer *peer,
 		return;
 	if (peer->is_running || (peer->play != NULL && !play_wants(peer))) {
 		/* A last read of one that is paused: behind what it has. */
-		if (framer_keep(&peer->session.framer, &input) != 0)
-			peer_wake(lobby, peer);
-		pause_reading(lobby, peer);
+		keep_rest(lobby, peer, &input, now_us);
+		lobby_settle(lobby, now_us);
 		return;
 	}
 	take_lines(lobby, peer, &input, now_us);

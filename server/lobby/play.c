@@ -155,15 +155,12 @@ static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 			   &play->instance);
 	for (unsigned i = 0; i < play->nseats; i++) {
 		struct lobby_peer *peer = play->seats[i].peer;
-		size_t mark;
 
-		if (peer != NULL && (stays & 1u << i) == 0 &&
-		    waiting_find(peer, ladder) != NULL) {
+		/* Its @cancel says so: queued=0. */
+		if (peer != NULL && (stays & 1u << i) == 0) {
 			waiting_drop(lobby, peer, ladder);
-			mark = lobby->scratch.len;
-			session_left(&peer->session, ladder->row.name,
-				     waiting_count(peer), &lobby->scratch);
-			action_send(lobby, peer, mark, false);
+			session_set_ladders(&peer->session,
+					    waiting_count(peer));
 		}
 		leave_seat(lobby, &play->seats[i], NULL, now_us);
 	}

@@ -33,17 +33,27 @@ static void keep_results(struct lobby *lobby, struct lobby_play *play,
 static void log_end(struct lobby *lobby, const struct match_record *record)
 {
 	const char *event = record->is_void ? "void" : "over";
+	char quoted[LOG_QUOTE_BYTES];
+	struct buf bots = BUF_INIT(LIMIT_SEATS * (LIMIT_NAME_BYTES + 1));
 
+	for (unsigned i = 0; i < record->nseats; i++)
+		buf_add_format(&bots, "%s%s", i > 0 ? "," : "",
+			       record->seats[i].bot);
 	if (record->is_void)
 		lobby->nvoided++;
 	else
 		lobby->nfinished++;
 	action_log(lobby, record->is_void ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
-		   "match=%" PRId64 " ladder=%s event=%s ms=%" PRId64
-		   " reason=\"%s\"",
-		   record->id, record->ladder, event,
+		   "match=%" PRId64 " ladder=%s bots=%s event=%s ms=%" PRId64
+		   "%s%s",
+		   record->id, record->ladder, buf_text(&bots), event,
 		   (record->ended_us - record->started_us) / 1000,
-		   record->void_reason);
+		   record->is_void ? " reason=" : "",
+		   record->is_void ? log_quote(quoted, sizeof(quoted),
+					       record->void_reason,
+					       strlen(record->void_reason))
+				   : "");
+	buf_release(&bots);
 }
 
 void results_store(struct lobby *lobby, struct lobby_play *play)
@@ -119,8 +129,7 @@ void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us)
 			count_result(play, &play->seats[i]);
 	}
 	play_free(lobby, play);
-	if (lobby->nstoring + 1 == lobby->config.results_max)
-		start_touch_held(lobby);
+	start_touch_held(lobby);
 	lobby_settle(lobby, now_us);
 }
 
