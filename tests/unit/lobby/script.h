@@ -4,7 +4,7 @@
  *
  *	a + 10.0.0.1            peer a connects from there
  *	a > @login crazy right  a says a line
- *	a < @welcome crazy      the next line that a hears; a pattern (fnmatch)
+ *	a < @welcome crazy      the next line that a hears (fnmatch)
  *	a <~ @queued *          as <, after any number of other lines
  *	a <.                    a has heard nothing more
  *	a |                     a half-closes its link

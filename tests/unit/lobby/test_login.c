@@ -119,8 +119,8 @@ static void wrong_logins_are_bounded_and_forgotten(void **state)
 			   "a ! login-failed\n"
 			   "a + 10.0.0.1\n"
 			   "a > @login crazy right\n"
-			   "a <~ @error login-failed retry-after=10 : *\n"
-			   "a ! login-failed\n"
+			   "a <~ @error address-limit retry-after=10 : *\n"
+			   "a ! address-limit\n"
 			   /* Others are not concerned. */
 			   "b + 10.0.0.2\n"
 			   "b > @login crazy right\n"

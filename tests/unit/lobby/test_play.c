@@ -128,7 +128,6 @@ static void a_cancelled_seat_sees_nothing_of_the_map(void **state)
 			  "a < @cancel 1 reason=* queued=1\n"
 			  "a <.\n"
 			  "b < @cancel 1 reason=* queued=0\n"
-			  "b < @left battle\n"
 			  "b <.\n"
 			  /* a waits on, in its place. */
 			  "b > @play battle\n"
@@ -162,7 +161,7 @@ static void a_resignation_before_the_start_cancels(void **state)
 	world_play(world, "b > @resign 1\n"
 			  "a < @cancel 1 * queued=1\n"
 			  "b < @cancel 1 * queued=0\n"
-			  "b < @left battle\n");
+			  "b <.\n");
 }
 
 static void a_link_lost_while_offered_cancels(void **state)
@@ -503,8 +502,7 @@ static void a_busy_match_can_be_freed_with_the_lobby(void **state)
 	world->nwork = 0;
 }
 
-static void a_seat_that_ended_early_hears_that_its_match_was_abandoned(
-	void **state)
+static void who_ended_early_hears_that_the_match_was_abandoned(void **state)
 {
 	struct world *world = *state;
 
@@ -551,8 +549,7 @@ int main(void)
 		WORLD_TEST(a_link_may_be_lost_while_a_worker_computes),
 		WORLD_TEST(an_abandoned_computation_ends_with_its_worker),
 		WORLD_TEST(a_busy_match_can_be_freed_with_the_lobby),
-		WORLD_TEST(
-			a_seat_that_ended_early_hears_that_its_match_was_abandoned),
+		WORLD_TEST(who_ended_early_hears_that_the_match_was_abandoned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

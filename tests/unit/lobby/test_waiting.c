@@ -94,7 +94,7 @@ static void a_bot_meets_itself_only_unrated_and_alone(void **state)
 			  "b < @queued *\n"
 			  "b <.\n"
 			  "c > @resign 1\n"
-			  "c <~ @left battle\n"
+			  "c <~ @cancel 1 * queued=0\n"
 			  "a < @cancel *\n"
 			  "a <.\n"
 			  "a > @play spar\n"
