@@ -100,8 +100,9 @@ enum lobby_action_kind {
 	LOBBY_WATCH_FILES,
 	LOBBY_SAMPLE_RTT, /* call lobby_rtt with tcpi_min_rtt, if any */
 	/*
-	 * RECORD is the caller's now: store it, then lobby_stored. Also after
-	 * trouble: it is never handed out twice.
+	 * RECORD is the caller's now: store it, then lobby_stored (also when
+	 * trouble delayed it: it is never handed out twice), or
+	 * lobby_store_refused when it cannot be.
 	 */
 	LOBBY_STORE,
 	/*
@@ -255,6 +256,11 @@ void lobby_play_worked(struct lobby *lobby, struct lobby_play *play,
 
 /* The match MATCH_ID is on disk: its seats are told. */
 void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us);
+/*
+ * The store will never take the match MATCH_ID: our fault, so its seats hear
+ * @void in place of the result.
+ */
+void lobby_store_refused(struct lobby *lobby, int64_t match_id, int64_t now_us);
 /*
  * The store cannot write (true), or can again (false). While it cannot, no
  * match starts and who waits is told.

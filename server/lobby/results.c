@@ -7,7 +7,9 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "proto/control.h"
 #include "server/match/record.h"
 
 /* Keep of RECORD what must be told and remembered once it is stored. */
@@ -111,7 +113,8 @@ static void count_result(const struct lobby_play *play,
 		standing->firsts++;
 }
 
-void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us)
+/* The play MATCH_ID, taken out of those that wait for the disk, or NULL. */
+static struct lobby_play *take_play(struct lobby *lobby, int64_t match_id)
 {
 	struct lobby_play *play;
 
@@ -120,13 +123,53 @@ void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us)
 			break;
 	}
 	if (play == NULL)
-		return;
+		return NULL;
 	TAILQ_REMOVE(&lobby->storing, play, link);
 	lobby->nstoring--;
+	return play;
+}
+
+void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us)
+{
+	struct lobby_play *play = take_play(lobby, match_id);
+
+	if (play == NULL)
+		return;
 	for (unsigned i = 0; i < play->nseats; i++) {
 		tell_seat(lobby, &play->seats[i], now_us);
 		if (!play->is_void)
 			count_result(play, &play->seats[i]);
+	}
+	play_free(lobby, play);
+	start_touch_held(lobby);
+	lobby_settle(lobby, now_us);
+}
+
+/* What a seat hears of a match that is lost: void ones were told before. */
+static char *void_line(const struct lobby_play *play)
+{
+	struct buf line = BUF_INIT(LIMIT_CONTROL_LINE_BYTES);
+
+	if (play->is_void)
+		return NULL;
+	control_add_word(&line, WORD_VOID);
+	control_add_arg_i64(&line, play->id);
+	control_add_key(&line, "reason", "store");
+	control_add_text(&line, "the result could not be stored");
+	control_add_end(&line);
+	return buf_detach(&line);
+}
+
+void lobby_store_refused(struct lobby *lobby, int64_t match_id, int64_t now_us)
+{
+	struct lobby_play *play = take_play(lobby, match_id);
+
+	if (play == NULL)
+		return;
+	for (unsigned i = 0; i < play->nseats; i++) {
+		free(play->seats[i].result);
+		play->seats[i].result = void_line(play);
+		tell_seat(lobby, &play->seats[i], now_us);
 	}
 	play_free(lobby, play);
 	start_touch_held(lobby);

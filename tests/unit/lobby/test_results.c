@@ -74,6 +74,22 @@ static void results_wait_in_bounds_and_then_nothing_starts(void **state)
 			  "a <~ @result 4 *\n");
 }
 
+static void a_result_that_cannot_be_stored_is_void(void **state)
+{
+	struct world *world = *state;
+
+	world->holds_store = true;
+	play_one(world);
+	lobby_store_refused(world->lobby, 1, world->now_us);
+	world_apply(world);
+	world_play(world, "a < @match 2 *\n"
+			  "a < @void 1 reason=store : *\n"
+			  "a <.\n");
+	lobby_stored(world->lobby, 1, world->now_us);
+	world_apply(world);
+	world_play(world, "a <.\n");
+}
+
 static void store_trouble_is_told_and_passes(void **state)
 {
 	struct world *world = *state;
@@ -235,6 +251,7 @@ int main(void)
 		WORLD_TEST(a_result_is_told_only_when_stored),
 		WORLD_TEST(a_result_may_come_during_the_next_match),
 		WORLD_TEST(results_wait_in_bounds_and_then_nothing_starts),
+		WORLD_TEST(a_result_that_cannot_be_stored_is_void),
 		WORLD_TEST(store_trouble_is_told_and_passes),
 		WORLD_TEST(a_match_goes_on_through_store_trouble),
 		WORLD_TEST(a_drain_lets_matches_finish_and_tells_all),
