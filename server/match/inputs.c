@@ -6,56 +6,56 @@
 
 #include "server/match/match_internal.h"
 
-bool match_wants(const struct match *match, unsigned number)
+bool match_wants(const struct match *match, unsigned seat)
 {
-	const struct match_seat *seat = &match->seats[number];
+	const struct match_seat *self = &match->seats[seat];
 
-	return seat->ahead.lines < LIMIT_LINES_AHEAD &&
-	       seat->ahead.bytes < (match->line_max > 0 ? match->line_max : 1);
+	return self->ahead.lines < LIMIT_LINES_AHEAD &&
+	       self->ahead.bytes < (match->line_max > 0 ? match->line_max : 1);
 }
 
 /* Keep ITEM for later; SEAT pays when there is no memory for it. */
-static void wait_for(struct match *match, unsigned number,
+static void wait_for(struct match *match, unsigned seat,
 		     const struct ahead_item *item)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	struct ahead_item gone = { .kind = AHEAD_GONE, .at_us = item->at_us };
 
-	if (ahead_push(&seat->ahead, item) == 0)
+	if (ahead_push(&self->ahead, item) == 0)
 		return;
-	ahead_release(&seat->ahead);
-	(void)snprintf(seat->how, sizeof(seat->how), "memory");
-	seat->is_gone = true;
-	if (ahead_push(&seat->ahead, &gone) < 0)
+	ahead_release(&self->ahead);
+	(void)snprintf(self->how, sizeof(self->how), "memory");
+	self->is_gone = true;
+	if (ahead_push(&self->ahead, &gone) < 0)
 		abort();
 }
 
 /* A line of any length, or one that was too long. */
-static void take_line(struct match *match, unsigned number,
+static void take_line(struct match *match, unsigned seat,
 		      const struct ahead_item *item, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 
 	match_out_clear(out);
-	if (seat->has_ended || seat->is_gone)
+	if (self->has_ended || self->is_gone)
 		return;
-	if (match->state == MATCH_OFFERED ? !seat->is_ready
+	if (match->state == MATCH_OFFERED ? !self->is_ready
 					  : !match_is_in_play(match))
 		return;
-	assert(match_wants(match, number));
-	if (match->state != MATCH_RUNNING || seat->ahead.items > 0 ||
-	    (seat->owed == 0 && !seat->is_asked)) {
-		wait_for(match, number, item);
+	assert(match_wants(match, seat));
+	if (match->state != MATCH_RUNNING || self->ahead.items > 0 ||
+	    (self->owed == 0 && !self->is_asked)) {
+		wait_for(match, seat, item);
 		/* Memory was out: the seat is gone, at once. */
-		if (seat->is_gone && match->state == MATCH_RUNNING)
+		if (self->is_gone && match->state == MATCH_RUNNING)
 			turns_pump(match, out);
 		return;
 	}
-	if (seat->owed > 0)
-		turns_settle(match, number, false, item->at_us, out);
+	if (self->owed > 0)
+		turns_settle(match, seat, false, item->at_us, out);
 	else
-		turns_answer(match, number, item->kind == AHEAD_LONG,
-			     item->text, item->len, item->at_us, out);
+		turns_answer(match, seat, item->kind == AHEAD_LONG, item->text,
+			     item->len, item->at_us, out);
 	turns_pump(match, out);
 }
 
@@ -84,44 +84,44 @@ void match_line_long(struct match *match, unsigned seat, int64_t now_us,
 	take_line(match, seat, &item, out);
 }
 
-void match_skip(struct match *match, unsigned number, int64_t now_us,
+void match_skip(struct match *match, unsigned seat, int64_t now_us,
 		struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	struct ahead_item item = {
 		.kind = AHEAD_SKIP, .at_us = now_us, .text = "", .len = 0
 	};
 
 	match_out_clear(out);
-	if (!match_is_in_play(match) || seat->has_ended || seat->is_gone)
+	if (!match_is_in_play(match) || self->has_ended || self->is_gone)
 		return;
 	/* Each is worth one owed reply: a flood of them must not pile up. */
 	if (match->state == MATCH_BUSY) {
-		if (seat->ahead.items < seat->owed + LIMIT_LINES_AHEAD)
-			wait_for(match, number, &item);
-	} else if (seat->owed > 0) {
-		turns_settle(match, number, true, now_us, out);
+		if (self->ahead.items < self->owed + LIMIT_LINES_AHEAD)
+			wait_for(match, seat, &item);
+	} else if (self->owed > 0) {
+		turns_settle(match, seat, true, now_us, out);
 	}
 }
 
 /* SEAT is gone behind what waits, or at once. */
-static void leave(struct match *match, unsigned number, const char *how,
+static void leave(struct match *match, unsigned seat, const char *how,
 		  bool is_at_once, int64_t now_us, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	struct ahead_item item = {
 		.kind = AHEAD_GONE, .at_us = now_us, .text = "", .len = 0
 	};
 
-	if (!match_is_in_play(match) || seat->has_ended)
+	if (!match_is_in_play(match) || self->has_ended)
 		return;
-	if (seat->is_gone && (!is_at_once || seat->ahead.items == 0))
+	if (self->is_gone && (!is_at_once || self->ahead.items == 0))
 		return;
 	if (is_at_once)
-		ahead_release(&seat->ahead);
-	seat->is_gone = true;
-	(void)snprintf(seat->how, sizeof(seat->how), "%s", how);
-	wait_for(match, number, &item);
+		ahead_release(&self->ahead);
+	self->is_gone = true;
+	(void)snprintf(self->how, sizeof(self->how), "%s", how);
+	wait_for(match, seat, &item);
 	turns_pump(match, out);
 }
 

@@ -135,8 +135,10 @@ int match_new(struct match **ret, const struct match_config *config,
 	match->map = config->map;
 	match->limits = config->limits;
 	match->setup = *setup;
-	match->setup.seed = xstrdup(setup->seed);
-	match->setup.bot_seed = xstrdup(setup->bot_seed);
+	match->seed = xstrdup(setup->seed);
+	match->bot_seed = xstrdup(setup->bot_seed);
+	match->setup.seed = match->seed;
+	match->setup.bot_seed = match->bot_seed;
 	match->setup.limit_ms = config->limits.turn_ms;
 	match->setup.grace_ms = config->limits.grace_ms;
 	match->line_max = match->game->line_max(match->map);
@@ -162,12 +164,6 @@ int match_new(struct match **ret, const struct match_config *config,
 	return 0;
 }
 
-static void free_text(const char *text)
-{
-	/* Ours since match_new, const only for who looks at the setup. */
-	free((void *)(uintptr_t)text);
-}
-
 static void free_held(struct match_seat *seat)
 {
 	buf_release(seat->held);
@@ -188,8 +184,8 @@ void match_free(struct match *match)
 	}
 	packer_release(&match->transcript);
 	packer_release(&match->notes);
-	free_text(match->setup.seed);
-	free_text(match->setup.bot_seed);
+	free(match->seed);
+	free(match->bot_seed);
 	free(match->ladder);
 	free(match->map_name);
 	free(match->void_word);
@@ -217,20 +213,20 @@ uint32_t match_all_seats(const struct match *match)
 	return seat_bit(match->nseats) - 1;
 }
 
-void match_end_seat(struct match *match, unsigned number, const char *stop,
+void match_end_seat(struct match *match, unsigned seat, const char *stop,
 		    const char *reason, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 
-	if (seat->has_ended)
+	if (self->has_ended)
 		return;
-	told_end(match, number, stop, reason, out);
-	seat->has_ended = true;
-	turn_clock_off(seat);
-	ahead_release(&seat->ahead);
-	free_held(seat);
-	out->clock &= ~seat_bit(number);
-	out->ended |= seat_bit(number);
+	told_end(match, seat, stop, reason, out);
+	self->has_ended = true;
+	turn_clock_off(self);
+	ahead_release(&self->ahead);
+	free_held(self);
+	out->clock &= ~seat_bit(seat);
+	out->ended |= seat_bit(seat);
 }
 
 /* Without a result, whatever the game's own end would be. */
@@ -295,16 +291,16 @@ static void start(struct match *match, int64_t now_us, struct match_out *out)
 	turns_pump(match, out);
 }
 
-void match_ready(struct match *match, unsigned number, bool is_quiet,
+void match_ready(struct match *match, unsigned seat, bool is_quiet,
 		 int64_t now_us, struct match_out *out)
 {
 	match_out_clear(out);
-	if (match->state != MATCH_OFFERED || match->seats[number].is_ready)
+	if (match->state != MATCH_OFFERED || match->seats[seat].is_ready)
 		return;
-	match->seats[number].is_ready = true;
-	match->seats[number].is_quiet = is_quiet;
-	for (unsigned seat = 0; seat < match->nseats; seat++) {
-		if (!match->seats[seat].is_ready)
+	match->seats[seat].is_ready = true;
+	match->seats[seat].is_quiet = is_quiet;
+	for (unsigned i = 0; i < match->nseats; i++) {
+		if (!match->seats[i].is_ready)
 			return;
 	}
 	start(match, now_us, out);

@@ -123,10 +123,11 @@ struct match {
 	const struct game_map *map; /* borrowed */
 	struct game_state *engine;  /* owned; NULL until it runs */
 	struct game_out *busy_out;  /* owned; only while BUSY */
-	struct game_setup setup;    /* texts owned */
+	struct game_setup setup;    /* its texts are the two below */
 	struct match_limits limits;
 	size_t line_max;
 	char *ladder, *map_name; /* owned */
+	char *seed, *bot_seed;   /* owned; SETUP's */
 	int64_t ladder_id, map_id;
 	int64_t ready_by_us; /* while OFFERED */
 	int64_t started_us, ended_us;

@@ -77,7 +77,7 @@ static void packer_flush(struct packer *packer, struct match_scratch *scratch)
 	to = buf_reserve(&scratch->piece, room);
 	if (to == NULL)
 		goto lost;
-	stream->next_in = (Bytef *)packer->raw.data;
+	stream->next_in = (const Bytef *)packer->raw.data;
 	stream->avail_in = (uInt)packer->raw.len;
 	stream->next_out = (Bytef *)to;
 	stream->avail_out = (uInt)room;
@@ -163,8 +163,7 @@ void unpacker_init(struct unpacker *unpacker, const uint8_t *blob, size_t len,
 		unpacker->is_bad = true;
 		return;
 	}
-	/* zlib does not write through next_in. */
-	unpacker->stream.next_in = (Bytef *)(uintptr_t)blob;
+	unpacker->stream.next_in = blob;
 	unpacker->stream.avail_in = (uInt)len;
 }
 

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ZLIB_CONST /* next_in is const */
 #include <zlib.h>
 
 #include "server/base/alloc.h"

@@ -10,10 +10,13 @@
 #include "proto/control.h"
 #include "server/match/match_internal.h"
 
+/* The setup's texts are ours; const only for who looks at them. */
 static void free_text(const char *text)
 {
-	/* Ours; const only for who looks at the setup. */
-	free((void *)(uintptr_t)text);
+	void *owned;
+
+	memcpy(&owned, &text, sizeof(owned));
+	free(owned);
 }
 
 void match_record_free(struct match_record *record)
@@ -32,22 +35,22 @@ void match_record_free(struct match_record *record)
 	free(record);
 }
 
-static void take_seat(const struct match *match, unsigned number,
+static void take_seat(const struct match *match, unsigned seat,
 		      struct match_record_seat *ret)
 {
-	const struct match_seat *seat = &match->seats[number];
+	const struct match_seat *self = &match->seats[seat];
 
-	ret->bot_id = seat->bot_id;
-	ret->version_id = seat->version_id;
-	ret->bot = xstrdup(seat->bot);
-	ret->requests = seat->requests;
-	memcpy(ret->faults, seat->faults, sizeof(ret->faults));
-	ret->early = seat->early;
-	ret->banked = seat->banked;
-	ret->max_us = seat->max_us;
-	ret->total_us = seat->total_us;
-	ret->lag_us = turn_clock_lag_us(seat, match);
-	memcpy(ret->how, seat->how, sizeof(ret->how));
+	ret->bot_id = self->bot_id;
+	ret->version_id = self->version_id;
+	ret->bot = xstrdup(self->bot);
+	ret->requests = self->requests;
+	memcpy(ret->faults, self->faults, sizeof(ret->faults));
+	ret->early = self->early;
+	ret->banked = self->banked;
+	ret->max_us = self->max_us;
+	ret->total_us = self->total_us;
+	ret->lag_us = turn_clock_lag_us(self, match);
+	memcpy(ret->how, self->how, sizeof(ret->how));
 }
 
 static void take_scores(const struct match *match, struct match_record *record)
@@ -99,8 +102,8 @@ struct match_record *match_take_record(struct match *match,
 	record->game = match->game;
 	record->is_rated = match->is_rated;
 	record->setup = match->setup;
-	record->setup.seed = xstrdup(match->setup.seed);
-	record->setup.bot_seed = xstrdup(match->setup.bot_seed);
+	record->setup.seed = xstrdup(match->seed);
+	record->setup.bot_seed = xstrdup(match->bot_seed);
 	record->limits = match->limits;
 	record->started_us = match->started_us;
 	record->ended_us = match->ended_us;
@@ -135,10 +138,10 @@ static void add_score(struct buf *out, const char *key, double score)
 	buf_release(&digits);
 }
 
-void match_result_lines(const struct match_record *record, unsigned number,
+void match_result_lines(const struct match_record *record, unsigned seat,
 			struct buf *out)
 {
-	const struct match_record_seat *seat = &record->seats[number];
+	const struct match_record_seat *self = &record->seats[seat];
 
 	if (record->is_void)
 		return;
@@ -153,10 +156,10 @@ void match_result_lines(const struct match_record *record, unsigned number,
 	}
 	control_add_word(out, WORD_RESULT);
 	control_add_arg_i64(out, record->id);
-	add_score(out, "score", seat->score.score);
-	control_add_key_i64(out, "late", seat->faults[MATCH_FAULT_LATE]);
-	control_add_key_i64(out, "banked", seat->banked);
-	control_add_key_i64(out, "max-ms", seat->max_us / US_PER_MS);
+	add_score(out, "score", self->score.score);
+	control_add_key_i64(out, "late", self->faults[MATCH_FAULT_LATE]);
+	control_add_key_i64(out, "banked", self->banked);
+	control_add_key_i64(out, "max-ms", self->max_us / US_PER_MS);
 	control_add_end(out);
 }
 
@@ -221,31 +224,31 @@ size_t match_bytes(const struct match *match)
 	return bytes;
 }
 
-static void check_seat(const struct match *match, unsigned number)
+static void check_seat(const struct match *match, unsigned seat)
 {
-	const struct match_seat *seat = &match->seats[number];
+	const struct match_seat *self = &match->seats[seat];
 	struct ahead_item item;
 
-	assert(seat->is_asked == (seat->clock != TURN_CLOCK_OFF));
-	assert(seat->bank_us >= 0);
-	assert(seat->clock == TURN_CLOCK_RUNS ||
-	       (seat->verdict_us == TIME_NEVER &&
-		seat->interrupt_us == TIME_NEVER));
-	assert(seat->ahead.lines <= LIMIT_LINES_AHEAD);
-	assert((seat->ahead.data != NULL) == (seat->ahead.items > 0));
-	if (seat->has_ended ||
+	assert(self->is_asked == (self->clock != TURN_CLOCK_OFF));
+	assert(self->bank_us >= 0);
+	assert(self->clock == TURN_CLOCK_RUNS ||
+	       (self->verdict_us == TIME_NEVER &&
+		self->interrupt_us == TIME_NEVER));
+	assert(self->ahead.lines <= LIMIT_LINES_AHEAD);
+	assert((self->ahead.data != NULL) == (self->ahead.items > 0));
+	if (self->has_ended ||
 	    (!match_is_in_play(match) && match->state != MATCH_OFFERED &&
 	     match->state != MATCH_CANCELLED))
-		assert(!seat->is_asked && seat->ahead.items == 0 &&
-		       seat->held == NULL);
+		assert(!self->is_asked && self->ahead.items == 0 &&
+		       self->held == NULL);
 	if (match->state == MATCH_RUNNING) {
 		/* What can be dealt with does not wait. */
-		if (ahead_peek(&seat->ahead, &item))
-			assert(item.kind <= AHEAD_LONG && !seat->is_asked &&
-			       seat->owed == 0);
+		if (ahead_peek(&self->ahead, &item))
+			assert(item.kind <= AHEAD_LONG && !self->is_asked &&
+			       self->owed == 0);
 	}
 	if (match->state == MATCH_OFFERED)
-		assert(seat->requests == 0 && !seat->has_ended);
+		assert(self->requests == 0 && !self->has_ended);
 }
 
 void match_check(const struct match *match)

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include "server/match/match_internal.h"
 
 enum {
@@ -19,19 +17,19 @@ enum {
 };
 
 /* Inflate FROM and deflate it to TO until its end. Whether all went well. */
-static bool pump(z_stream *from, z_stream *to, struct buf *packed)
+static bool pump(z_stream *from, z_stream *to, unsigned char raw[STEP_BYTES],
+		 struct buf *packed)
 {
-	unsigned char raw[STEP_BYTES];
 	int rc = Z_OK;
 
 	while (rc == Z_OK) {
 		from->next_out = raw;
-		from->avail_out = sizeof(raw);
+		from->avail_out = STEP_BYTES;
 		rc = inflate(from, Z_NO_FLUSH);
 		if (rc != Z_OK && rc != Z_STREAM_END)
 			return false;
 		to->next_in = raw;
-		to->avail_in = (uInt)(sizeof(raw) - from->avail_out);
+		to->avail_in = STEP_BYTES - from->avail_out;
 		do {
 			char *room = buf_reserve(packed, STEP_BYTES);
 
@@ -54,6 +52,7 @@ static void repack_blob(uint8_t **blob, size_t *len)
 {
 	struct buf packed = BUF_INIT(*len + 2 * (size_t)STEP_BYTES);
 	z_stream from = { 0 }, to = { 0 };
+	unsigned char raw[STEP_BYTES];
 	uint8_t *fitting;
 
 	if (*len == 0 || *len > UINT32_MAX / 2)
@@ -64,7 +63,7 @@ static void repack_blob(uint8_t **blob, size_t *len)
 		goto out_from;
 	from.next_in = *blob;
 	from.avail_in = (uInt)*len;
-	if (pump(&from, &to, &packed) && packed.len < *len) {
+	if (pump(&from, &to, raw, &packed) && packed.len < *len) {
 		fitting = malloc(packed.len);
 		if (fitting != NULL) {
 			memcpy(fitting, packed.data, packed.len);

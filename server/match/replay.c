@@ -115,11 +115,12 @@ static int run(struct replay *replay, uint64_t *inputs,
 	return rc;
 }
 
-int replay_run(const struct game *game, const struct game_map *map,
-	       const struct game_setup *setup, const uint8_t *transcript,
-	       size_t len, const struct replay_callbacks *callbacks,
+int replay_run(const struct replay_source *source,
+	       const struct replay_callbacks *callbacks,
 	       struct replay_result *ret, struct game_error *error)
 {
+	const struct game *game = source->game;
+	const struct game_setup *setup = source->setup;
 	static const struct replay_callbacks none;
 	struct replay replay = {
 		.game = game,
@@ -135,12 +136,13 @@ int replay_run(const struct game *game, const struct game_map *map,
 			       setup->seats);
 		return -EINVAL;
 	}
-	rc = game->create(&replay.state, map, setup, error);
+	rc = game->create(&replay.state, source->map, setup, error);
 	if (rc < 0)
 		return rc;
 	game_out_init(&replay.out, LIMIT_OUTPUT_BYTES);
 	digest_init(&replay.digest);
-	replay.reader = transcript_open(transcript, len, setup->seats);
+	replay.reader = transcript_open(source->transcript,
+					source->transcript_len, setup->seats);
 	rc = run(&replay, &inputs, error);
 	if (rc == 0) {
 		memset(ret, 0, sizeof(*ret));

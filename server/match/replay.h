@@ -3,7 +3,8 @@
  * replay.h - play a stored match again, from its seed, map and transcript.
  *
  *	struct replay_callbacks calls = { .line = print_line, .context = x };
- *	rc = replay_run(game, map, &setup, transcript, len, &calls, &result);
+ *	struct replay_source source = { game, map, &setup, transcript, len };
+ *	rc = replay_run(&source, &calls, &result, &error);
  *
  * Any thread.
  */
@@ -47,15 +48,23 @@ struct replay_result {
 	size_t nsamples;
 };
 
+/* What is played again. All borrowed for the call. */
+struct replay_source {
+	const struct game *game;
+	const struct game_map *map;
+	const struct game_setup *setup; /* its limits do not matter */
+	const uint8_t *transcript;      /* as stored */
+	size_t transcript_len;
+};
+
 /*
- * Play it again. 0 with *RET; -EINVAL when the engine refuses SETUP, -ENOMEM;
- * -EILSEQ when the transcript is damaged or does not fit the game (an input
- * that nobody asked for, or after the end), -ENOTSUP when it is of a newer
- * version. ERROR says what and where. SETUP's limits do not matter.
+ * Play it again. 0 with *RET; -EINVAL when the engine refuses the setup,
+ * -ENOMEM; -EILSEQ when the transcript is damaged or does not fit the game (an
+ * input that nobody asked for, or after the end), -ENOTSUP when it is of a
+ * newer version. ERROR says what and where. CALLBACKS may be NULL.
  */
-int replay_run(const struct game *game, const struct game_map *map,
-	       const struct game_setup *setup, const uint8_t *transcript,
-	       size_t len, const struct replay_callbacks *callbacks,
+int replay_run(const struct replay_source *source,
+	       const struct replay_callbacks *callbacks,
 	       struct replay_result *ret, struct game_error *error) WARN_UNUSED;
 
 #endif

@@ -22,26 +22,25 @@ static struct buf *held_buf(struct match_seat *seat)
 }
 
 /* Where a control line to SEAT goes, begun with WORD; NULL: nowhere. */
-static struct buf *begin(struct match *match, unsigned number,
-			 enum word_id word, enum told_when when,
-			 struct match_out *out)
+static struct buf *begin(struct match *match, unsigned seat, enum word_id word,
+			 enum told_when when, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
-	struct buf *to = &out->lines[number];
+	struct match_seat *self = &match->seats[seat];
+	struct buf *to = &out->lines[seat];
 
 	if (match->is_local) {
 		to = &out->told;
-		buf_add_u64(to, number + 1);
+		buf_add_u64(to, seat + 1);
 		buf_add_text(to, ": ");
-	} else if (!seat->is_linked) {
+	} else if (!self->is_linked) {
 		return NULL;
-	} else if (when == TOLD_BETWEEN_GAME_LINES && seat->is_quiet &&
-		   !seat->has_ended) {
-		to = held_buf(seat);
+	} else if (when == TOLD_BETWEEN_GAME_LINES && self->is_quiet &&
+		   !self->has_ended) {
+		to = held_buf(self);
 		if (to == NULL)
 			return NULL;
 	} else {
-		out->touched |= seat_bit(number);
+		out->touched |= seat_bit(seat);
 	}
 	control_add_word(to, word);
 	return to;
@@ -93,24 +92,24 @@ static void told_args(struct match *match, unsigned seat, struct match_out *out)
 	control_add_end(to);
 }
 
-void told_start(struct match *match, unsigned number, struct match_out *out)
+void told_start(struct match *match, unsigned seat, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
-	struct buf *to = &out->lines[number];
+	struct match_seat *self = &match->seats[seat];
+	struct buf *to = &out->lines[seat];
 
 	/* A local program has its map and arguments already. */
-	if (match->is_local || !seat->is_linked)
+	if (match->is_local || !self->is_linked)
 		return;
-	out->touched |= seat_bit(number);
-	seat->needs_files = true;
+	out->touched |= seat_bit(seat);
+	self->needs_files = true;
 	if (!match->game->is_whole_input)
-		out->block_at[number] = to->len;
-	told_args(match, number, out);
+		out->block_at[seat] = to->len;
+	told_args(match, seat, out);
 	control_add_word(to, WORD_START);
 	control_add_arg_i64(to, match->id);
 	control_add_end(to);
 	if (match->game->is_whole_input)
-		out->block_at[number] = to->len;
+		out->block_at[seat] = to->len;
 }
 
 void told_cancel(struct match *match, unsigned seat, const char *word,
@@ -126,17 +125,17 @@ void told_cancel(struct match *match, unsigned seat, const char *word,
 	control_add_end(to);
 }
 
-void told_end(struct match *match, unsigned number, const char *stop,
+void told_end(struct match *match, unsigned seat, const char *stop,
 	      const char *reason, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	struct buf *to;
 
-	if (seat->held != NULL && seat->is_linked) {
-		buf_add(&out->lines[number], seat->held->data, seat->held->len);
-		out->touched |= seat_bit(number);
+	if (self->held != NULL && self->is_linked) {
+		buf_add(&out->lines[seat], self->held->data, self->held->len);
+		out->touched |= seat_bit(seat);
 	}
-	to = begin(match, number, WORD_END, TOLD_NOW, out);
+	to = begin(match, seat, WORD_END, TOLD_NOW, out);
 	if (to == NULL)
 		return;
 	control_add_arg_i64(to, match->id);
@@ -172,18 +171,18 @@ void told_interrupt(struct match *match, unsigned seat, struct match_out *out)
 	control_add_end(to);
 }
 
-void told_banked(struct match *match, unsigned number, int64_t elapsed_us,
+void told_banked(struct match *match, unsigned seat, int64_t elapsed_us,
 		 struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	struct buf *to =
-		begin(match, number, WORD_BANKED, TOLD_BETWEEN_GAME_LINES, out);
+		begin(match, seat, WORD_BANKED, TOLD_BETWEEN_GAME_LINES, out);
 
 	if (to == NULL)
 		return;
-	control_add_key_i64(to, "turn", seat->requests);
+	control_add_key_i64(to, "turn", self->requests);
 	control_add_key_i64(to, "ms", elapsed_us / US_PER_MS);
-	control_add_key_i64(to, "left", seat->bank_us / US_PER_MS);
+	control_add_key_i64(to, "left", self->bank_us / US_PER_MS);
 	control_add_end(to);
 }
 
@@ -203,56 +202,56 @@ static unsigned fault_limit(const struct match *match, enum match_fault fault)
 	return 0;
 }
 
-void told_fault(struct match *match, unsigned number, enum match_fault fault,
+void told_fault(struct match *match, unsigned seat, enum match_fault fault,
 		const char *text, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	unsigned limit = fault_limit(match, fault);
 	char count[32];
 	struct buf *to =
-		begin(match, number, WORD_FAULT, TOLD_BETWEEN_GAME_LINES, out);
+		begin(match, seat, WORD_FAULT, TOLD_BETWEEN_GAME_LINES, out);
 
 	if (to == NULL)
 		return;
 	if (limit > 0)
 		(void)snprintf(count, sizeof(count), "%u/%u",
-			       seat->faults[fault], limit);
+			       self->faults[fault], limit);
 	else
 		(void)snprintf(count, sizeof(count), "%u/-",
-			       seat->faults[fault]);
+			       self->faults[fault]);
 	control_add_arg(to, match_fault_word(fault));
 	control_add_arg(to, count);
-	control_add_key_i64(to, "turn", seat->requests);
+	control_add_key_i64(to, "turn", self->requests);
 	control_add_text(to, text);
 	control_add_end(to);
 }
 
-void told_late_text(const struct match *match, unsigned number,
+void told_late_text(const struct match *match, unsigned seat,
 		    int64_t elapsed_us, int64_t spent_us, char *text,
 		    size_t size)
 {
-	const struct match_seat *seat = &match->seats[number];
+	const struct match_seat *self = &match->seats[seat];
 	char more[48] = "";
 	char bank[64] = "bank empty";
 
-	if (seat->requests == 1 && match->limits.init_ms > 0)
+	if (self->requests == 1 && match->limits.init_ms > 0)
 		(void)snprintf(more, sizeof(more), " and %u to start",
 			       match->limits.init_ms);
-	if (seat->grace_ms > 0)
+	if (self->grace_ms > 0)
 		(void)snprintf(bank, sizeof(bank), "+%u grace",
-			       seat->grace_ms + GRACE_MARGIN_MS);
+			       self->grace_ms + GRACE_MARGIN_MS);
 	else if (match->limits.bank_ms == 0)
 		(void)snprintf(bank, sizeof(bank), "no bank");
 	else if (spent_us > 0)
 		(void)snprintf(bank, sizeof(bank),
 			       "+%lld of the bank, %lld left",
 			       (long long)(spent_us / US_PER_MS),
-			       (long long)(seat->bank_us / US_PER_MS));
+			       (long long)(self->bank_us / US_PER_MS));
 	(void)snprintf(text, size, "%lld.%lld ms of %u%s (+%lld lag, %s)",
 		       (long long)(elapsed_us / US_PER_MS),
 		       (long long)(elapsed_us % US_PER_MS / 100),
-		       seat->limit_ms, more,
-		       (long long)(seat->paid_lag_us / US_PER_MS), bank);
+		       self->limit_ms, more,
+		       (long long)(self->paid_lag_us / US_PER_MS), bank);
 }
 
 void told_lines(struct match *match, unsigned seat, const struct buf *lines,

@@ -54,188 +54,187 @@ static void stop_clock(struct match *match, unsigned seat,
 	out->clock &= ~seat_bit(seat);
 }
 
-void turns_gone(struct match *match, unsigned number, int64_t now_us,
+void turns_gone(struct match *match, unsigned seat, int64_t now_us,
 		struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	struct note note = {
 		.kind = NOTE_GONE,
-		.seat = number,
-		.flags = seat->is_full ? NOTE_FULL : 0,
-		.text = seat->how,
-		.len = strlen(seat->how),
+		.seat = seat,
+		.flags = self->is_full ? NOTE_FULL : 0,
+		.text = self->how,
+		.len = strlen(self->how),
 	};
 
-	seat->is_gone = true;
-	ahead_release(&seat->ahead);
-	stop_clock(match, number, out);
+	self->is_gone = true;
+	ahead_release(&self->ahead);
+	stop_clock(match, seat, out);
 	notes_write(&match->notes, out->scratch, &note);
-	feed(match, number, GAME_GONE, "", 0, now_us, out);
+	feed(match, seat, GAME_GONE, "", 0, now_us, out);
 }
 
 /*
  * Whether an input of LEN more bytes is still within SEAT's share of the
  * transcript; else the seat is out.
  */
-static bool has_share(struct match *match, unsigned number, size_t len,
+static bool has_share(struct match *match, unsigned seat, size_t len,
 		      int64_t now_us, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	size_t share = LIMIT_TRANSCRIPT_BYTES / match->nseats;
 	char text[DETAIL_BYTES];
 
-	if (seat->transcript_bytes + len + REPLY_HEAD_BYTES <= share)
+	if (self->transcript_bytes + len + REPLY_HEAD_BYTES <= share)
 		return true;
-	seat->is_full = true;
-	seat->faults[MATCH_FAULT_FULL]++;
-	(void)snprintf(seat->how, sizeof(seat->how), "full");
+	self->is_full = true;
+	self->faults[MATCH_FAULT_FULL]++;
+	(void)snprintf(self->how, sizeof(self->how), "full");
 	(void)snprintf(
 		text, sizeof(text),
 		"%zu bytes of replies; a seat of this match may have %zu",
-		seat->transcript_bytes + len, share);
-	told_fault(match, number, MATCH_FAULT_FULL, text, out);
-	turns_gone(match, number, now_us, out);
+		self->transcript_bytes + len, share);
+	told_fault(match, seat, MATCH_FAULT_FULL, text, out);
+	turns_gone(match, seat, now_us, out);
 	return false;
 }
 
-static void tell_long(struct match *match, unsigned number,
-		      struct match_out *out)
+static void tell_long(struct match *match, unsigned seat, struct match_out *out)
 {
 	char text[DETAIL_BYTES];
 
-	match->seats[number].faults[MATCH_FAULT_LONG]++;
+	match->seats[seat].faults[MATCH_FAULT_LONG]++;
 	(void)snprintf(text, sizeof(text),
 		       "the line has more than %zu bytes: taken as empty",
 		       match->line_max);
-	told_fault(match, number, MATCH_FAULT_LONG, text, out);
+	told_fault(match, seat, MATCH_FAULT_LONG, text, out);
 }
 
-void turns_answer(struct match *match, unsigned number, bool is_long,
+void turns_answer(struct match *match, unsigned seat, bool is_long,
 		  const char *text, size_t len, int64_t at_us,
 		  struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
-	struct note note = { .kind = NOTE_REPLY, .seat = number, .text = "" };
+	struct match_seat *self = &match->seats[seat];
+	struct note note = { .kind = NOTE_REPLY, .seat = seat, .text = "" };
 
-	if (!has_share(match, number, len, at_us, out))
+	if (!has_share(match, seat, len, at_us, out))
 		return;
-	if (seat->clock == TURN_CLOCK_RUNS) {
-		note.time_us = turn_clock_elapsed_us(seat, at_us);
-		note.bank_us = turn_clock_pay(seat, match, note.time_us);
-		note.stall_us = seat->stall_us;
-		seat->total_us += note.time_us;
-		if (note.time_us > seat->max_us)
-			seat->max_us = note.time_us;
+	if (self->clock == TURN_CLOCK_RUNS) {
+		note.time_us = turn_clock_elapsed_us(self, at_us);
+		note.bank_us = turn_clock_pay(self, match, note.time_us);
+		note.stall_us = self->stall_us;
+		self->total_us += note.time_us;
+		if (note.time_us > self->max_us)
+			self->max_us = note.time_us;
 	} else {
 		note.flags |= NOTE_EARLY;
-		seat->early++;
+		self->early++;
 	}
-	if (seat->is_interrupted)
+	if (self->is_interrupted)
 		note.flags |= NOTE_INTERRUPTED;
 	if (note.stall_us > 0)
 		note.flags |= NOTE_STALL;
 	if (note.bank_us > 0) {
 		note.flags |= NOTE_BANKED;
-		seat->banked++;
-		told_banked(match, number, note.time_us, out);
+		self->banked++;
+		told_banked(match, seat, note.time_us, out);
 	}
 	if (is_long) {
 		note.flags |= NOTE_LONG;
-		tell_long(match, number, out);
+		tell_long(match, seat, out);
 	}
-	stop_clock(match, number, out);
+	stop_clock(match, seat, out);
 	notes_write(&match->notes, out->scratch, &note);
-	feed(match, number, GAME_REPLY, text, len, at_us, out);
+	feed(match, seat, GAME_REPLY, text, len, at_us, out);
 }
 
-void turns_late(struct match *match, unsigned number, int64_t now_us,
+void turns_late(struct match *match, unsigned seat, int64_t now_us,
 		struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
-	struct note note = { .kind = NOTE_LATE, .seat = number, .text = "" };
+	struct match_seat *self = &match->seats[seat];
+	struct note note = { .kind = NOTE_LATE, .seat = seat, .text = "" };
 	char text[DETAIL_BYTES];
 
-	note.time_us = turn_clock_elapsed_us(seat, now_us);
-	note.bank_us = turn_clock_pay(seat, match, note.time_us);
-	note.stall_us = seat->stall_us;
+	note.time_us = turn_clock_elapsed_us(self, now_us);
+	note.bank_us = turn_clock_pay(self, match, note.time_us);
+	note.stall_us = self->stall_us;
 	note.flags = (note.bank_us > 0 ? NOTE_BANKED : 0) |
 		     (note.stall_us > 0 ? NOTE_STALL : 0) |
-		     (seat->is_interrupted ? NOTE_INTERRUPTED : 0);
-	seat->faults[MATCH_FAULT_LATE]++;
-	told_late_text(match, number, note.time_us, note.bank_us, text,
+		     (self->is_interrupted ? NOTE_INTERRUPTED : 0);
+	self->faults[MATCH_FAULT_LATE]++;
+	told_late_text(match, seat, note.time_us, note.bank_us, text,
 		       sizeof(text));
-	told_fault(match, number, MATCH_FAULT_LATE, text, out);
-	seat->owed++;
-	seat->late_us = seat->clock_us;
-	stop_clock(match, number, out);
-	if (!has_share(match, number, 0, now_us, out))
+	told_fault(match, seat, MATCH_FAULT_LATE, text, out);
+	self->owed++;
+	self->late_us = self->clock_us;
+	stop_clock(match, seat, out);
+	if (!has_share(match, seat, 0, now_us, out))
 		return;
 	notes_write(&match->notes, out->scratch, &note);
-	feed(match, number, GAME_LATE, "", 0, now_us, out);
+	feed(match, seat, GAME_LATE, "", 0, now_us, out);
 }
 
-void turns_settle(struct match *match, unsigned number, bool is_skip,
+void turns_settle(struct match *match, unsigned seat, bool is_skip,
 		  int64_t now_us, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	struct note note = {
 		.kind = is_skip ? NOTE_SKIPPED : NOTE_THROWN,
-		.seat = number,
+		.seat = seat,
 		/* Of several only the last one's request is remembered. */
-		.time_us = seat->owed == 1 ? now_us - seat->late_us : 0,
+		.time_us = self->owed == 1 ? now_us - self->late_us : 0,
 		.text = "",
 	};
 
-	assert(seat->owed > 0);
-	seat->owed--;
+	assert(self->owed > 0);
+	self->owed--;
 	notes_write(&match->notes, out->scratch, &note);
-	if (seat->owed == 0) {
-		seat->settled_us = now_us;
-		turn_clock_set(seat, match);
+	if (self->owed == 0) {
+		self->settled_us = now_us;
+		turn_clock_set(self, match);
 	}
 }
 
-static void tell_invalid(struct match *match, unsigned number,
+static void tell_invalid(struct match *match, unsigned seat,
 			 struct match_out *out)
 {
-	const char *detail = out->game.detail[number];
+	const char *detail = out->game.detail[seat];
 	struct note note = {
 		.kind = NOTE_INVALID,
-		.seat = number,
+		.seat = seat,
 		.text = detail,
-		.len = strnlen(detail, sizeof(out->game.detail[number])),
+		.len = strnlen(detail, sizeof(out->game.detail[seat])),
 	};
 
-	match->seats[number].faults[MATCH_FAULT_INVALID]++;
-	told_fault(match, number, MATCH_FAULT_INVALID, detail, out);
+	match->seats[seat].faults[MATCH_FAULT_INVALID]++;
+	told_fault(match, seat, MATCH_FAULT_INVALID, detail, out);
 	notes_write(&match->notes, out->scratch, &note);
 }
 
 /* What the last input brought about for one seat. */
-static void absorb_seat(struct match *match, unsigned number,
+static void absorb_seat(struct match *match, unsigned seat,
 			struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 	const struct game_out *game = &out->game;
-	const struct buf *lines = &game->lines[number];
-	uint32_t bit = seat_bit(number);
+	const struct buf *lines = &game->lines[seat];
+	uint32_t bit = seat_bit(seat);
 
 	if ((game->invalid & bit) != 0)
-		tell_invalid(match, number, out);
+		tell_invalid(match, seat, out);
 	if (lines->len > 0) {
-		digest_lines(&match->digest, number, lines->data, lines->len);
-		if (!seat->has_ended)
-			told_lines(match, number, lines, out);
+		digest_lines(&match->digest, seat, lines->data, lines->len);
+		if (!self->has_ended)
+			told_lines(match, seat, lines, out);
 	}
 	if ((game->ended & bit) != 0) {
-		match_end_seat(match, number, game_stop_word(match->game->stop),
-			       game_reason_word(game->reason[number]), out);
-	} else if ((game->asked & bit) != 0 && !seat->has_ended) {
+		match_end_seat(match, seat, game_stop_word(match->game->stop),
+			       game_reason_word(game->reason[seat]), out);
+	} else if ((game->asked & bit) != 0 && !self->has_ended) {
 		/* An engine lets a seat go that is gone. */
-		assert(!seat->is_gone || seat->ahead.items > 0);
-		seat->limit_ms = game->limit_ms[number];
-		seat->grace_ms = game->grace_ms[number];
-		turn_clock_asked(seat, match);
+		assert(!self->is_gone || self->ahead.items > 0);
+		self->limit_ms = game->limit_ms[seat];
+		self->grace_ms = game->grace_ms[seat];
+		turn_clock_asked(self, match);
 		out->clock |= bit;
 	}
 }
@@ -293,32 +292,32 @@ static bool can_take(const struct match_seat *seat, struct ahead_item *ret)
 	return true;
 }
 
-static void take(struct match *match, unsigned number,
+static void take(struct match *match, unsigned seat,
 		 const struct ahead_item *item, struct match_out *out)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 
 	switch (item->kind) {
 	case AHEAD_SKIP:
-		if (seat->owed > 0)
-			turns_settle(match, number, true, item->at_us, out);
+		if (self->owed > 0)
+			turns_settle(match, seat, true, item->at_us, out);
 		break;
 	case AHEAD_GONE:
-		turns_gone(match, number, item->at_us, out);
+		turns_gone(match, seat, item->at_us, out);
 		break;
 	case AHEAD_LINE:
 	case AHEAD_LONG:
-		if (seat->owed > 0)
-			turns_settle(match, number, false, item->at_us, out);
+		if (self->owed > 0)
+			turns_settle(match, seat, false, item->at_us, out);
 		else
-			turns_answer(match, number, item->kind == AHEAD_LONG,
+			turns_answer(match, seat, item->kind == AHEAD_LONG,
 				     item->text, item->len, item->at_us, out);
 		break;
 	case AHEAD_NKINDS:
 		break;
 	}
 	/* Nothing is left when the seat's game ended with it. */
-	ahead_pop(&seat->ahead);
+	ahead_pop(&self->ahead);
 }
 
 void turns_pump(struct match *match, struct match_out *out)

@@ -12,29 +12,29 @@ void match_clock_started(struct match *match, unsigned seat, int64_t now_us)
 		turn_clock_start(&match->seats[seat], match, now_us);
 }
 
-void match_files_acked(struct match *match, unsigned number, int64_t now_us)
+void match_files_acked(struct match *match, unsigned seat, int64_t now_us)
 {
-	struct match_seat *seat = &match->seats[number];
+	struct match_seat *self = &match->seats[seat];
 
-	if (seat->acked_us != TIME_NEVER)
+	if (self->acked_us != TIME_NEVER)
 		return;
-	seat->acked_us = now_us;
-	if (seat->requests == 1)
-		turn_clock_set(seat, match);
+	self->acked_us = now_us;
+	if (self->requests == 1)
+		turn_clock_set(self, match);
 }
 
-void match_rtt(struct match *match, unsigned number, int64_t rtt_us)
+void match_rtt(struct match *match, unsigned seat, int64_t rtt_us)
 {
-	struct match_seat *seat = &match->seats[number];
-	bool is_first = seat->lag_us < 0;
+	struct match_seat *self = &match->seats[seat];
+	bool is_first = self->lag_us < 0;
 
-	if (rtt_us < 0 || (!is_first && rtt_us >= seat->lag_us))
+	if (rtt_us < 0 || (!is_first && rtt_us >= self->lag_us))
 		return;
-	seat->lag_us = rtt_us;
+	self->lag_us = rtt_us;
 	/* Less never shortens a clock that runs; the first sample counts. */
-	if (is_first && seat->clock == TURN_CLOCK_RUNS) {
-		seat->paid_lag_us = turn_clock_lag_us(seat, match);
-		turn_clock_set(seat, match);
+	if (is_first && self->clock == TURN_CLOCK_RUNS) {
+		self->paid_lag_us = turn_clock_lag_us(self, match);
+		turn_clock_set(self, match);
 	}
 }
 

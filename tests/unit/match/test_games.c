@@ -87,13 +87,15 @@ static void check_replay(struct table *table, struct match_record *record)
 {
 	struct replay_result result;
 	struct game_error error = { .text = "" };
+	struct replay_source source = { .game = table->game,
+					.map = table->map };
 
 	assert_non_null(record);
 	match_record_repack(record);
-	assert_int_equal(replay_run(table->game, table->map, &record->setup,
-				    record->transcript, record->transcript_len,
-				    NULL, &result, &error),
-			 0);
+	source.setup = &record->setup;
+	source.transcript = record->transcript;
+	source.transcript_len = record->transcript_len;
+	assert_int_equal(replay_run(&source, NULL, &result, &error), 0);
 	assert_true(result.is_over);
 	assert_int_equal(result.digest, record->digest);
 	assert_int_equal(result.inputs, record->inputs);

@@ -76,6 +76,17 @@ static struct match_record *play(struct stage *stage, unsigned seats,
 	return match_take_record(stage->match, stage->out);
 }
 
+/* Replay BYTES as a toy's transcript. */
+static int replay_toy(const struct game_setup *setup, const uint8_t *bytes,
+		      size_t len, const struct replay_callbacks *calls,
+		      struct replay_result *ret, struct game_error *error)
+{
+	const struct replay_source source = { &toy_game, toy_map(), setup,
+					      bytes, len };
+
+	return replay_run(&source, calls, ret, error);
+}
+
 static void any_match_replays_to_the_same_digest_and_scores(void **unused)
 {
 	(void)unused;
@@ -447,22 +458,22 @@ static void damage_is_noticed_whatever_it_is(void **unused)
 		memcpy(bytes, record->transcript, len);
 		bytes[at] ^= 0x10;
 		read_anything(bytes, len);
-		rc = replay_run(&toy_game, toy_map(), &record->setup, bytes,
-				len, NULL, &result, &error);
+		rc = replay_toy(&record->setup, bytes, len, NULL, &result,
+				&error);
 		/* padding between pieces means nothing: the same inputs */
 		if (rc == 0)
 			assert_int_equal(result.digest, record->digest);
 		else
 			assert_true(rc == -EILSEQ || rc == -ENOTSUP);
 		/* cut short, and one byte too long */
-		rc = replay_run(&toy_game, toy_map(), &record->setup,
-				record->transcript, at, NULL, &result, &error);
+		rc = replay_toy(&record->setup, record->transcript, at, NULL,
+				&result, &error);
 		assert_int_equal(rc, -EILSEQ);
 	}
 	memcpy(bytes, record->transcript, len);
 	bytes[len] = 0;
-	assert_int_equal(replay_run(&toy_game, toy_map(), &record->setup, bytes,
-				    len + 1, NULL, &result, &error),
+	assert_int_equal(replay_toy(&record->setup, bytes, len + 1, NULL,
+				    &result, &error),
 			 -EILSEQ);
 	free(bytes);
 	match_record_free(record);
@@ -549,9 +560,9 @@ static void inputs_that_nobody_asked_for_are_refused(void **unused)
 		struct replay_result result;
 		struct game_error error = { .text = "" };
 
-		assert_int_equal(replay_run(&toy_game, toy_map(), &setup, blob,
-					    len, NULL, &result, &error),
-				 -EILSEQ);
+		assert_int_equal(
+			replay_toy(&setup, blob, len, NULL, &result, &error),
+			-EILSEQ);
 		assert_non_null(strstr(error.text, "damaged behind input "));
 		free(blob);
 	}
@@ -560,9 +571,9 @@ static void inputs_that_nobody_asked_for_are_refused(void **unused)
 		struct replay_result result;
 		struct game_error error;
 
-		assert_int_equal(replay_run(&toy_game, toy_map(), &setup, NULL,
-					    0, NULL, &result, &error),
-				 -EINVAL);
+		assert_int_equal(
+			replay_toy(&setup, NULL, 0, NULL, &result, &error),
+			-EINVAL);
 	}
 }
 
@@ -737,9 +748,9 @@ static void a_replay_tells_the_lines_as_they_were_sent(void **unused)
 	stage_say(&stage, 0, "at");
 	stage_say(&stage, 1, "end");
 	record = match_take_record(stage.match, stage.out);
-	assert_int_equal(replay_run(&toy_game, toy_map(), &record->setup,
-				    record->transcript, record->transcript_len,
-				    &calls, &result, &error),
+	assert_int_equal(replay_toy(&record->setup, record->transcript,
+				    record->transcript_len, &calls, &result,
+				    &error),
 			 0);
 	assert_true(result.is_over);
 	assert_string_equal(buf_text(&all),

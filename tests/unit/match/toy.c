@@ -409,9 +409,14 @@ void stage_check_replay(const struct stage *stage,
 {
 	struct replay_result result;
 	struct game_error error = { .text = "" };
-	int rc = replay_run(stage->config.game, toy_map(), &record->setup,
-			    record->transcript, record->transcript_len, NULL,
-			    &result, &error);
+	const struct replay_source source = {
+		.game = stage->config.game,
+		.map = toy_map(),
+		.setup = &record->setup,
+		.transcript = record->transcript,
+		.transcript_len = record->transcript_len,
+	};
+	int rc = replay_run(&source, NULL, &result, &error);
 
 	assert(rc == 0);
 	assert(result.inputs == record->inputs);
