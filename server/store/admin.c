@@ -86,7 +86,8 @@ static void quote(const char *value, char ret[QUOTE_BYTES])
 
 	for (i = 0; value[i] != '\0' && i + 4 < QUOTE_BYTES; i++)
 		ret[i] = value[i] >= ' ' && value[i] <= '~' ? value[i] : '?';
-	(void)strcpy(ret + i, value[i] == '\0' ? "" : "...");
+	(void)snprintf(ret + i, QUOTE_BYTES - i, "%s",
+		       value[i] == '\0' ? "" : "...");
 }
 
 int admin_refuse(struct admin *admin, const char *field, const char *value,
@@ -264,9 +265,8 @@ static int check_fields(struct admin *admin,
 	const char *name;
 	int err;
 
-	for (void *iter = json_object_iter((json_t *)(uintptr_t)admin->request);
-	     iter != NULL; iter = json_object_iter_next(
-				   (json_t *)(uintptr_t)admin->request, iter)) {
+	for (void *iter = json_object_iter(admin->request); iter != NULL;
+	     iter = json_object_iter_next(admin->request, iter)) {
 		name = json_object_iter_key(iter);
 		if (strcmp(name, "command") == 0)
 			continue;
@@ -376,8 +376,7 @@ static json_t *refusal(const struct admin *admin)
 	return reply;
 }
 
-json_t *store_admin(struct store *store, const json_t *request,
-		    bool *ret_changed)
+json_t *store_admin(struct store *store, json_t *request, bool *ret_changed)
 {
 	struct admin admin = { .store = store, .request = request };
 	const struct admin_command *command;

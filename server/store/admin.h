@@ -50,12 +50,12 @@
 struct store;
 
 /*
- * Carry out REQUEST (borrowed). The reply is the caller's (json_decref) and
+ * Carry out REQUEST (borrowed, unchanged). The reply is the caller's (json_decref) and
  * never NULL. *RET_CHANGED (may be NULL) says whether the catalogue changed,
  * so that hilld reads it again. Any thread but the loop's: it waits for the
  * disk, and a map's import takes its time.
  */
-json_t *store_admin(struct store *store, const json_t *request,
+json_t *store_admin(struct store *store, json_t *request,
 		    bool *ret_changed) WARN_UNUSED;
 /*
  * Likewise from LEN bytes of TEXT to a text of one line, without its LF, that

@@ -48,10 +48,10 @@ struct admin_command {
 /* One command under way. */
 struct admin {
 	struct store *store;
-	struct db *db;         /* locked while `run` runs */
-	const json_t *request; /* borrowed */
-	json_t *reply;         /* owned; `run` adds to it */
-	const char *field;     /* whose value was refused, or NULL */
+	struct db *db;     /* locked while `run` runs */
+	json_t *request;   /* borrowed */
+	json_t *reply;     /* owned; `run` adds to it */
+	const char *field; /* whose value was refused, or NULL */
 	struct store_error error;
 	void *data; /* from prepare to run; given back by `release` */
 	void (*release)(void *data);

@@ -267,7 +267,7 @@ static int find_map(struct admin *admin, int64_t *ret)
 static int map_change(struct admin *admin)
 {
 	struct query query;
-	int64_t id;
+	int64_t id = 0;
 	int err;
 
 	err = find_map(admin, &id);
@@ -302,7 +302,7 @@ static int prepare_map(struct admin *admin)
 static int map_disable(struct admin *admin)
 {
 	struct query query;
-	int64_t id;
+	int64_t id = 0;
 	int err;
 
 	err = find_map(admin, &id);

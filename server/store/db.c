@@ -140,8 +140,10 @@ static void restrain(sqlite3 *handle)
 static char *uri_of(const char *path, unsigned flags)
 {
 	static const char hex[] = "0123456789abcdef";
-	char *uri = xmalloc(strlen(path) * 3 + 64);
+	size_t size = strlen(path) * 3 + 64;
+	char *uri = xmalloc(size);
 	char *end = uri + sprintf(uri, "file:");
+	const char *query = "";
 
 	for (const char *c = path; *c != '\0'; c++) {
 		if (*c == '?' || *c == '#' || *c == '%') {
@@ -152,11 +154,11 @@ static char *uri_of(const char *path, unsigned flags)
 			*end++ = *c;
 		}
 	}
-	*end = '\0';
 	if (flags & DB_MEMORY)
-		(void)strcpy(end, "?vfs=memdb");
+		query = "?vfs=memdb";
 	else if (flags & DB_IMMUTABLE)
-		(void)strcpy(end, "?immutable=1");
+		query = "?immutable=1";
+	(void)snprintf(end, size - (size_t)(end - uri), "%s", query);
 	return uri;
 }
 

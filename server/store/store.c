@@ -52,6 +52,7 @@ static int hold_standard_fds(void)
 	int fd;
 
 	do {
+		/* NOLINTNEXTLINE(android-cloexec-open): 0, 1, 2 are for all */
 		fd = open("/dev/null", O_RDWR);
 		if (fd < 0)
 			return -errno;
@@ -115,6 +116,7 @@ static int resolve(struct store *store, const char *path, bool exists,
 	char folder[PATH_MAX], real[PATH_MAX + 1];
 	const char *slash = strrchr(path, '/');
 	const char *last = slash == NULL ? path : slash + 1;
+	size_t len;
 	int size;
 
 	if (exists) {
@@ -132,8 +134,10 @@ static int resolve(struct store *store, const char *path, bool exists,
 	}
 	if (realpath(folder, real) == NULL)
 		goto err;
-	if (strcmp(real, "/") != 0)
-		strcat(real, "/");
+	len = strlen(real);
+	if (real[len - 1] != '/')
+		real[len++] = '/';
+	real[len] = '\0';
 	store->path = join(real, last);
 	return 0;
 err:
