@@ -325,6 +325,8 @@ void match_resume(struct match *match, int64_t now_us, struct match_out *out)
 		stop_abandoned(match, now_us, out);
 		return;
 	case PENDING_VOID:
+		/* It is not said any more, but a replay will say it. */
+		turns_digest(match, out);
 		match_stop_void(match, match->void_word, match->void_text,
 				now_us, out);
 		return;

@@ -183,6 +183,8 @@ void turns_gone(struct match *match, unsigned seat, int64_t now_us,
 /* A late reply of SEAT has come, or will not. */
 void turns_settle(struct match *match, unsigned seat, bool is_skip,
 		  int64_t now_us, struct match_out *out);
+/* Take the lines of the engine's last input into the digest. */
+void turns_digest(struct match *match, const struct match_out *out);
 /* Deal with what the engine brought about by its last input. */
 void turns_absorb(struct match *match, int64_t now_us, struct match_out *out);
 /* Feed what waits and can be fed, oldest first, as long as it RUNS. */

@@ -210,6 +210,19 @@ static void tell_invalid(struct match *match, unsigned seat,
 	notes_write(&match->notes, out->scratch, &note);
 }
 
+void turns_digest(struct match *match, const struct match_out *out)
+{
+	for (unsigned seat = 0; seat < match->nseats; seat++) {
+		const struct buf *lines = &out->game.lines[seat];
+
+		if (lines->len > 0)
+			digest_lines(&match->digest, seat, lines->data,
+				     lines->len);
+	}
+	if (match->inputs > 0)
+		digest_input(&match->digest);
+}
+
 /* What the last input brought about for one seat. */
 static void absorb_seat(struct match *match, unsigned seat,
 			struct match_out *out)
@@ -221,11 +234,8 @@ static void absorb_seat(struct match *match, unsigned seat,
 
 	if ((game->invalid & bit) != 0)
 		tell_invalid(match, seat, out);
-	if (lines->len > 0) {
-		digest_lines(&match->digest, seat, lines->data, lines->len);
-		if (!self->has_ended)
-			told_lines(match, seat, lines, out);
-	}
+	if (lines->len > 0 && !self->has_ended)
+		told_lines(match, seat, lines, out);
 	if ((game->ended & bit) != 0) {
 		match_end_seat(match, seat, game_stop_word(match->game->stop),
 			       game_reason_word(game->reason[seat]), out);
@@ -253,10 +263,9 @@ static bool has_lost_output(const struct match *match,
 
 void turns_absorb(struct match *match, int64_t now_us, struct match_out *out)
 {
+	turns_digest(match, out);
 	for (unsigned seat = 0; seat < match->nseats; seat++)
 		absorb_seat(match, seat, out);
-	if (match->inputs > 0)
-		digest_input(&match->digest);
 	if (has_lost_output(match, out)) {
 		match_stop_void(match, "output",
 				"the game said more than a match may hold",

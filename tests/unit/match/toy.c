@@ -427,6 +427,8 @@ void stage_check_replay(const struct stage *stage,
 	for (unsigned seat = 0; seat < record->nseats; seat++) {
 		assert(result.scores[seat].points ==
 		       record->seats[seat].score.points);
-		assert(result.turns[seat] == record->seats[seat].requests);
+		/* What was asked when a busy match was void is told to nobody. */
+		assert(record->is_void ||
+		       result.turns[seat] == record->seats[seat].requests);
 	}
 }
