@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - hill-run: the contests' matches between local programs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "clients/run/options.h"
+#include "clients/run/tell.h"
+
+struct command {
+	const char *name;
+	int (*run)(const struct run_options *options, int argc, char **argv);
+};
+
+static const struct command commands[] = {
+	{ "rabbit-runner", run_rabbit },
+	{ "image-battle", run_battle },
+	{ "lambda-mining", run_mining },
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct run_options options = {
+		.turn_ms = -1,
+		.init_ms = -1,
+		.turns_max = -1,
+		.parallel = 1,
+	};
+	const struct command *command;
+	int used;
+	int status = options_parse(&options, argc, argv, &used);
+
+	if (status >= 0)
+		return status;
+	if (used >= argc)
+		return usage_error("wants a contest: rabbit-runner, "
+				   "image-battle or lambda-mining");
+	command = find_command(argv[used]);
+	if (command == NULL)
+		return usage_error("'%.60s' is no contest: rabbit-runner, "
+				   "image-battle or lambda-mining",
+				   argv[used]);
+	argc -= used;
+	argv += used;
+	status = options_parse(&options, argc, argv, &used);
+	if (status >= 0)
+		return status;
+	status = command->run(&options, argc - used, argv + used);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		tell("cannot write to standard output");
+		return EXIT_BAD;
+	}
+	return status;
+}

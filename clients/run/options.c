@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+#include "clients/run/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/run/referee.h"
+
+enum { LIMIT_MS_MAX = 1000 * 1000 * 1000 };
+
+static const char usage_text[] =
+	"usage: hill-run rabbit-runner [OPTION...] MAP TURNS SEED RUNS PROG [ARG...]\n"
+	"       hill-run image-battle [OPTION...] ARENA BATCH SEED COLOUR=COMMAND...\n"
+	"       hill-run image-battle [OPTION...] --cfg CFG.PY\n"
+	"       hill-run lambda-mining [OPTION...] MAP... -- PROG [ARG...]\n"
+	"\n"
+	"Plays local programs by the contests' own rules, without a server, and\n"
+	"prints what the contests' own judges printed.\n"
+	"\n"
+	"rabbit-runner: SEED 0 draws the first run's seed, each later run's comes\n"
+	"  from the run before; A..B gives the runs these seeds in turn. PROG is\n"
+	"  started once a run, with MAP and the run's seed as last arguments.\n"
+	"image-battle: COLOUR is R,G,B; COMMAND is split at blanks, '...' and \"...\"\n"
+	"  hold them together. BATCH is how many pixels an answer may hold; SEED a\n"
+	"  number or `random`. Each bot runs in a private folder that holds a copy\n"
+	"  of the arena and is removed afterwards; words of COMMAND that are paths\n"
+	"  here become absolute. CFG.PY is the original judge's: plain literals, and\n"
+	"  the bots' files, looked for beside it, are copied into their folders.\n"
+	"lambda-mining: PROG reads each MAP from its standard input.\n"
+	"\n"
+	"  --limit MS|none    time for an answer; none: wait for ever, as when a\n"
+	"                     debugger stops the program (default: the contest's)\n"
+	"  --init MS          more time for the first answer (default: likewise)\n"
+	"  -j N               play N matches at once (default 1); they take each\n"
+	"                     other's processor time, and the limits stay\n"
+	"  --seed N           rabbit-runner with SEED 0: draw the first seed as\n"
+	"                     Python seeded with N does; with --cfg: the battle's\n"
+	"  --log FILE         the grid, turn by turn, as text (image-battle: at the\n"
+	"                     start and every 100 turns; lambda-mining: at the end)\n"
+	"  --stderr DIR       keep standard errors in DIR, one file a program, 1 MiB\n"
+	"                     at most (default: shown when the program dies)\n"
+	"  --stderr inherit   let the programs write to this terminal\n"
+	"  --json             print one JSON document instead\n"
+	"  --quiet            no line of progress (there is none but on a terminal)\n"
+	"  --picture FILE     image-battle: the final picture (default battle.png,\n"
+	"                     with --cfg BATTLE.png); none: write no picture\n"
+	"  --max-turns N      image-battle: end after N turns (default 20000)\n"
+	"  --here             image-battle: run the bots in the current folder\n"
+	"  --route-limit      lambda-mining: cut routes after width x height steps\n"
+	"  --help, --version\n"
+	"\n"
+	"Examples:\n"
+	"  hill-run rabbit-runner test.map 500 0 5 python3 bunny.py\n"
+	"  hill-run rabbit-runner --limit none test.map 500 17 1 ./bunny\n"
+	"  hill-run image-battle arena1.png 10 1 '0,255,0=python3 blob.py' \\\n"
+	"           '255,0,0=./mybot --fast'\n"
+	"  hill-run lambda-mining -j 2 contest*.map -- ./lifter\n"
+	"\n"
+	"Exit status: 0 played; 1 a program did not start, or died; 2 wrong usage or\n"
+	"an input that cannot be read. Ctrl-C ends all programs, prints the table so\n"
+	"far and exits with 130.\n";
+
+int usage_error(const char *format, ...)
+{
+	va_list args;
+
+	(void)fputs("hill-run: ", stderr);
+	va_start(args, format);
+	(void)vfprintf(stderr, format, args);
+	va_end(args);
+	(void)fputs("\n(--help shows the usage)\n", stderr);
+	return EXIT_BAD;
+}
+
+bool options_number(const char *text, int64_t least, int64_t most, int64_t *ret)
+{
+	char *end;
+	long long value;
+	const char *digits = text + (*text == '-' || *text == '+');
+
+	if (*digits < '0' || *digits > '9')
+		return false;
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno != 0 || *end != '\0' || value < least || value > most)
+		return false;
+	*ret = value;
+	return true;
+}
+
+enum option_id {
+	OPTION_LIMIT = 256,
+	OPTION_INIT,
+	OPTION_SEED,
+	OPTION_LOG,
+	OPTION_STDERR,
+	OPTION_JSON,
+	OPTION_QUIET,
+	OPTION_CFG,
+	OPTION_PICTURE,
+	OPTION_MAX_TURNS,
+	OPTION_HERE,
+	OPTION_ROUTE_LIMIT,
+	OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "limit", required_argument, NULL, OPTION_LIMIT },
+	{ "init", required_argument, NULL, OPTION_INIT },
+	{ "seed", required_argument, NULL, OPTION_SEED },
+	{ "log", required_argument, NULL, OPTION_LOG },
+	{ "stderr", required_argument, NULL, OPTION_STDERR },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "quiet", no_argument, NULL, OPTION_QUIET },
+	{ "cfg", required_argument, NULL, OPTION_CFG },
+	{ "picture", required_argument, NULL, OPTION_PICTURE },
+	{ "max-turns", required_argument, NULL, OPTION_MAX_TURNS },
+	{ "here", no_argument, NULL, OPTION_HERE },
+	{ "route-limit", no_argument, NULL, OPTION_ROUTE_LIMIT },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPTION_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* An option that takes a number or a word; NULL or what is wrong. */
+static const char *take_value(struct run_options *options, int option,
+			      const char *value)
+{
+	int64_t number;
+
+	switch (option) {
+	case OPTION_LIMIT:
+		if (strcmp(value, "none") == 0) {
+			options->turn_ms = 0;
+			return NULL;
+		}
+		return options_number(value, 1, LIMIT_MS_MAX, &options->turn_ms)
+			       ? NULL
+			       : "--limit wants milliseconds, or none";
+	case OPTION_INIT:
+		return options_number(value, 0, LIMIT_MS_MAX, &options->init_ms)
+			       ? NULL
+			       : "--init wants milliseconds";
+	case OPTION_MAX_TURNS:
+		return options_number(value, 1, INT64_MAX, &options->turns_max)
+			       ? NULL
+			       : "--max-turns wants a number from 1 on";
+	case 'j':
+		if (!options_number(value, 1, REFEREE_PARALLEL_MAX, &number))
+			return "-j wants a number from 1 to 64";
+		options->parallel = (unsigned)number;
+		return NULL;
+	case OPTION_SEED:
+		options->seed = value;
+		return game_seed_check(value) == 0
+			       ? NULL
+			       : "--seed wants a whole number";
+	case OPTION_STDERR:
+		options->is_stderr_shared = strcmp(value, "inherit") == 0;
+		options->stderr_dir = options->is_stderr_shared ? NULL : value;
+		return NULL;
+	default:
+		return "unknown option, or one without its value";
+	}
+}
+
+static const char *take_option(struct run_options *options, int option,
+			       const char *value)
+{
+	switch (option) {
+	case OPTION_LOG:
+		options->log_path = value;
+		return NULL;
+	case OPTION_CFG:
+		options->cfg_path = value;
+		return NULL;
+	case OPTION_PICTURE:
+		options->picture_path = value;
+		return NULL;
+	case OPTION_JSON:
+		options->is_json = true;
+		return NULL;
+	case OPTION_QUIET:
+		options->is_quiet = true;
+		return NULL;
+	case OPTION_HERE:
+		options->is_here = true;
+		return NULL;
+	case OPTION_ROUTE_LIMIT:
+		options->is_route_limited = true;
+		return NULL;
+	default:
+		return take_value(options, option, value);
+	}
+}
+
+int options_parse(struct run_options *options, int argc, char **argv,
+		  int *ret_used)
+{
+	int option;
+
+	opterr = 0;
+	optind = 0; /* anew: the options before and behind the game's name */
+	while ((option = getopt_long(argc, argv, "+:hj:", long_options,
+				     NULL)) != -1) {
+		const char *wrong;
+
+		if (option == 'h') {
+			(void)fputs(usage_text, stdout);
+			return EXIT_PLAYED;
+		}
+		if (option == OPTION_VERSION) {
+			(void)puts("hill-run " HILL_VERSION);
+			return EXIT_PLAYED;
+		}
+		if (option == ':')
+			return usage_error("%s wants a value",
+					   argv[optind - 1]);
+		if (option == '?')
+			return usage_error("unknown option %s",
+					   argv[optind - 1]);
+		wrong = take_option(options, option, optarg);
+		if (wrong != NULL)
+			return usage_error("%s, not '%.60s'", wrong, optarg);
+	}
+	*ret_used = optind;
+	return -1;
+}
+
+struct match_limits options_limits(const struct run_options *options,
+				   const struct game *game)
+{
+	/* The originals know neither bank nor lag. */
+	struct match_limits limits = {
+		.turn_ms = game->turn_ms,
+		.init_ms = game->init_ms,
+		.grace_ms = game->grace_ms,
+		.stall_void_ms = UINT32_MAX,
+	};
+
+	if (options->turn_ms >= 0)
+		limits.turn_ms = (uint32_t)options->turn_ms;
+	if (options->init_ms >= 0)
+		limits.init_ms = (uint32_t)options->init_ms;
+	if (limits.turn_ms == 0)
+		limits.grace_ms = 0;
+	return limits;
+}

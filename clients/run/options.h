@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - hill-run's command line, but for each game's own words. */
+#ifndef HILL_CLIENTS_RUN_OPTIONS_H
+#define HILL_CLIENTS_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/base/alloc.h"
+#include "server/match/match.h"
+
+enum run_exit {
+	EXIT_PLAYED = 0,
+	EXIT_DIED = 1, /* a program could not be started, or ended too early */
+	EXIT_BAD = 2,  /* usage, or an input that cannot be used */
+};
+
+enum { RUN_RUNS_MAX = 1000000 };
+
+/* All borrowed from argv. */
+struct run_options {
+	int64_t turn_ms; /* -1: the game's own; 0: no limit */
+	int64_t init_ms; /* -1: the game's own */
+	unsigned parallel;
+	const char *log_path;   /* NULL: none */
+	const char *stderr_dir; /* NULL: none */
+	bool is_stderr_shared;  /* programs write to ours */
+	bool is_json;
+	bool is_quiet;            /* no progress */
+	const char *seed;         /* NULL: none given */
+	const char *cfg_path;     /* NULL: none */
+	const char *picture_path; /* NULL: the default */
+	int64_t turns_max;        /* image-battle; -1: the default */
+	bool is_here;             /* image-battle: no private folders */
+	bool is_route_limited;    /* lambda-mining */
+};
+
+/*
+ * Read the options before the first word that is none; *RET_USED is how many
+ * words of ARGV that were (argv[0] counts). Negative: go on; else the exit
+ * status, all being said.
+ */
+int options_parse(struct run_options *options, int argc, char **argv,
+		  int *ret_used) WARN_UNUSED;
+/* The limits of a match of GAME under OPTIONS: the original's, or as told. */
+struct match_limits options_limits(const struct run_options *options,
+				   const struct game *game);
+/* TEXT as a whole number from LEAST to MOST; false when it is none. */
+bool options_number(const char *text, int64_t least, int64_t most,
+		    int64_t *ret) WARN_UNUSED;
+
+/*
+ * The games' commands; ARGV holds the words behind the options and the game's
+ * name, NULL ends it. The exit status.
+ */
+int run_rabbit(const struct run_options *options, int argc,
+	       char **argv) WARN_UNUSED;
+int run_battle(const struct run_options *options, int argc,
+	       char **argv) WARN_UNUSED;
+int run_mining(const struct run_options *options, int argc,
+	       char **argv) WARN_UNUSED;
+/* Wrong usage: say WHAT, as printf, and return EXIT_BAD. */
+int usage_error(const char *format, ...) PRINTF_LIKE(1, 2) WARN_UNUSED;
+
+#endif
