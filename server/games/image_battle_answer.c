@@ -51,9 +51,11 @@ static inline const char *read_number(const char *p, const char *end,
 			value = value * 10 + (unsigned)(*p - '0');
 		p++;
 	}
+	if (p == digits)
+		return NULL;
 	ret->value = value;
 	ret->is_plain = !has_sign && (p == digits + 1 || *digits != '0');
-	return p == digits ? NULL : p;
+	return p;
 }
 
 /* Read an entry that is nothing but a pair; where it ends, or NULL. */
