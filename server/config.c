@@ -10,6 +10,8 @@
 
 #include <jansson.h>
 
+#include "server/store/admin.h"
+
 enum { FILE_BYTES_MAX = 1024 * 1024, PORT_MAX = 65535, VALUE_SHOWN = 120 };
 
 enum kind { KIND_LISTEN, KIND_TEXT, KIND_LEVEL, KIND_NUMBER };
@@ -419,6 +421,6 @@ char *config_control_path(const struct config *config)
 	if (config->control[0] != '\0')
 		return xstrdup(config->control);
 	buf_add_text(&path, config->database);
-	buf_add_text(&path, ".sock");
+	buf_add_text(&path, ADMIN_SOCKET_SUFFIX);
 	return buf_detach(&path);
 }

@@ -49,6 +49,9 @@
 
 struct store;
 
+/* Behind the database's path: where hilld listens unless told otherwise. */
+#define ADMIN_SOCKET_SUFFIX ".sock"
+
 /*
  * Carry out REQUEST (borrowed, unchanged). The reply is the caller's (json_decref) and
  * never NULL. *RET_CHANGED (may be NULL) says whether the catalogue changed,
