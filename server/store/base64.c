@@ -48,12 +48,10 @@ int base64_decode(const char *text, size_t len, struct buf *out)
 	return out->is_failed ? -ENOMEM : 0;
 }
 
-void base64_encode_url(const uint8_t *bytes, size_t len, struct buf *out)
+/* Four characters of ALPHABET for each three bytes. */
+static void encode(const uint8_t *bytes, size_t len, const char *alphabet,
+		   struct buf *out)
 {
-	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				       "abcdefghijklmnopqrstuvwxyz"
-				       "0123456789-_";
-
 	for (size_t i = 0; i < len; i += 3) {
 		uint32_t bits = (uint32_t)bytes[i] << 16;
 		size_t digits = len - i >= 3 ? 4 : len - i + 1;
@@ -65,4 +63,18 @@ void base64_encode_url(const uint8_t *bytes, size_t len, struct buf *out)
 		for (size_t k = 0; k < digits; k++)
 			buf_add_char(out, alphabet[bits >> (18 - 6 * k) & 63]);
 	}
+}
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+void base64_encode_url(const uint8_t *bytes, size_t len, struct buf *out)
+{
+	encode(bytes, len, LETTERS "0123456789-_", out);
+}
+
+void base64_encode(const uint8_t *bytes, size_t len, struct buf *out)
+{
+	encode(bytes, len, LETTERS "0123456789+/", out);
+	for (size_t i = len % 3; i != 0 && i < 3; i++)
+		buf_add_char(out, '=');
 }

@@ -14,6 +14,8 @@
  * space) stands for. 0, -EILSEQ it is no base64, -ENOMEM OUT failed.
  */
 int base64_decode(const char *text, size_t len, struct buf *out) WARN_UNUSED;
+/* Append what base64_decode takes for LEN bytes. */
+void base64_encode(const uint8_t *bytes, size_t len, struct buf *out);
 /* Append LEN bytes in the alphabet for names ('-' and '_'), without padding. */
 void base64_encode_url(const uint8_t *bytes, size_t len, struct buf *out);
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - hillctl: looks after a hill server's database. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "clients/ctl/ctl.h"
+#include "clients/ctl/table.h"
+
+int main(int argc, char **argv)
+{
+	struct ctl ctl = { .database = "var/hill.db" };
+	struct ctl_call call;
+	int status;
+
+	/* A reader who has seen enough is no error. */
+	(void)signal(SIGPIPE, SIG_DFL);
+	table_setup();
+	if (ctl_parse(argc, argv, &ctl, &call, &status) == 0)
+		status = call.command->run(&ctl, &call);
+	ctl_call_release(&call);
+	if (fflush(stdout) != 0 && status == CTL_OK) {
+		perror("hillctl: standard output");
+		status = CTL_FAILED;
+	}
+	return status;
+}

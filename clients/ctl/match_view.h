@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* match_view.h - a stored match as JSON; the commands that look at matches. */
+#ifndef HILL_CLIENTS_CTL_MATCH_VIEW_H
+#define HILL_CLIENTS_CTL_MATCH_VIEW_H
+
+#include "clients/ctl/ctl.h"
+
+/* The caller's. Seeds and the digest are texts: no reader rounds them. */
+json_t *match_json(const struct row_match *match) WARN_UNUSED;
+/* A number, or null where JSON has none for it. */
+json_t *match_real(double value) WARN_UNUSED;
+/* 64 bits in hexadecimal. */
+json_t *match_hex(uint64_t value) WARN_UNUSED;
+/*
+ * Add to OBJECT the LEN bytes of TEXT as NAME; where they are no text that
+ * every JSON reader takes, as NAME_base64.
+ */
+void match_add_bytes(json_t *object, const char *name, const char *text,
+		     size_t len);
+/*
+ * The match that CALL means: its only argument, or the newest with --seed and
+ * --ladder. CTL_OK with *RET, else an exit status after it was told why.
+ */
+int match_find(const struct ctl *ctl, const struct ctl_call *call,
+	       struct store *store, int64_t *ret);
+
+int run_replay(const struct ctl *ctl, const struct ctl_call *call);
+int run_verify(const struct ctl *ctl, const struct ctl_call *call);
+int run_export(const struct ctl *ctl, const struct ctl_call *call);
+extern const char export_details[];
+
+#endif
