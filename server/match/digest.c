@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/match/digest.h"
 
+
+#include <stdbool.h>
 #include <string.h>
 
 /* Odd, with about half of their bits set; part of the format for ever. */
@@ -86,6 +88,13 @@ size_t digest_export(const struct digest *digest, uint64_t *ret)
 	return digest->count + 1;
 }
 
+/* What comes out of a database may be anything. */
+static bool has_step(const uint64_t *samples, size_t count)
+{
+	return count > 0 && samples[0] > 0 && samples[0] <= UINT32_MAX &&
+	       (samples[0] & (samples[0] - 1)) == 0;
+}
+
 void digest_part(const uint64_t *a, size_t na, const uint64_t *b, size_t nb,
 		 uint64_t *from, uint64_t *to)
 {
@@ -93,7 +102,7 @@ void digest_part(const uint64_t *a, size_t na, const uint64_t *b, size_t nb,
 
 	*from = 0;
 	*to = UINT64_MAX;
-	if (na == 0 || nb == 0 || a[0] == 0 || b[0] == 0)
+	if (!has_step(a, na) || !has_step(b, nb))
 		return;
 	/* Both are powers of two, so the coarser grid is part of the finer. */
 	step = a[0] > b[0] ? a[0] : b[0];

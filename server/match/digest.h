@@ -36,7 +36,8 @@ void digest_input(struct digest *digest);
 size_t digest_export(const struct digest *digest, uint64_t *ret);
 /*
  * Where two runs part, from their exported samples: *FROM inputs give the
- * same digest, *TO do not (UINT64_MAX: no sample differs). Steps may differ.
+ * same digest, *TO do not (UINT64_MAX: no sample differs). Steps may differ;
+ * with one that is no power of two up to 2^31, nothing is known: 0, UINT64_MAX.
  */
 void digest_part(const uint64_t *a, size_t na, const uint64_t *b, size_t nb,
 		 uint64_t *from, uint64_t *to);
