@@ -165,7 +165,7 @@ int channel_open_read(struct channel *channel,
  * after ctl_fail().
  */
 json_t *channel_send(struct channel *channel, const struct ctl *ctl,
-		     const json_t *request) WARN_UNUSED;
+		     json_t *request) WARN_UNUSED;
 void channel_close(struct channel *channel);
 /* The control socket's path; the caller's. */
 char *ctl_socket_path(const struct ctl *ctl) WARN_UNUSED;

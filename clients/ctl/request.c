@@ -154,8 +154,7 @@ static int receive_line(int fd, struct buf *line)
 	}
 }
 
-static json_t *send_to_hilld(int fd, const struct ctl *ctl,
-			     const json_t *request)
+static json_t *send_to_hilld(int fd, const struct ctl *ctl, json_t *request)
 {
 	struct buf line = BUF_INIT((size_t)LIMIT_ADMIN_BYTES + READ_BYTES);
 	char *text = json_dumps(request, JSON_COMPACT);
@@ -194,7 +193,7 @@ static json_t *send_to_hilld(int fd, const struct ctl *ctl,
 }
 
 json_t *channel_send(struct channel *channel, const struct ctl *ctl,
-		     const json_t *request)
+		     json_t *request)
 {
 	if (channel->store != NULL)
 		return store_admin(channel->store, request, NULL);

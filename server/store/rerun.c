@@ -59,9 +59,15 @@ int rerun_play(const struct rerun *rerun,
 	       const struct replay_callbacks *callbacks,
 	       struct replay_result *ret, struct game_error *error)
 {
-	return replay_run(rerun->game, rerun->map, &rerun->setup,
-			  rerun->record->transcript,
-			  rerun->record->transcript_len, callbacks, ret, error);
+	const struct replay_source source = {
+		.game = rerun->game,
+		.map = rerun->map,
+		.setup = &rerun->setup,
+		.transcript = rerun->record->transcript,
+		.transcript_len = rerun->record->transcript_len,
+	};
+
+	return replay_run(&source, callbacks, ret, error);
 }
 
 const char *rerun_verdict_word(enum rerun_verdict verdict)
