@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs.c - what would hold the loop up: maps, BUSY matches, hillctl's words. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "server/base/clock.h"
+#include "server/games/game.h"
+#include "server/net/net_internal.h"
+#include "server/store/admin.h"
+#include "server/store/store.h"
+
+enum { PEEK_BYTES = 4096 }; /* a longer command is for the store alone */
+
+struct net_job {
+	struct pool_job job; /* first */
+	struct net *net;     /* borrowed; the worker uses only its store */
+	void (*finish)(struct net_job *job); /* on the loop; frees it */
+};
+
+struct map_job {
+	struct net_job base; /* first */
+	struct row_map row;  /* a copy */
+	struct lobby_map *map;
+	struct game_error error;
+	int rc;
+};
+
+struct play_job {
+	struct net_job base;     /* first */
+	struct lobby_play *play; /* the lobby's, ours meanwhile */
+};
+
+struct admin_job {
+	struct net_job base; /* first */
+	uint64_t client;
+	char *command; /* owned */
+	size_t len;
+	json_t *server; /* owned; our own part of the status, or NULL */
+	char *reply;    /* owned; malloc'ed */
+	struct row_catalogue rows; /* read again when it changed */
+	bool has_rows;
+};
+
+static void submit(struct net *net, struct net_job *job,
+		   void (*run)(struct pool_job *job),
+		   void (*finish)(struct net_job *job))
+{
+	job->net = net;
+	job->job.run = run;
+	job->finish = finish;
+	net->njobs++;
+	pool_submit(net->pool, &job->job);
+}
+
+void net_finish_jobs(struct net *net)
+{
+	struct mail *mail = mailbox_take(&net->done);
+
+	while (mail != NULL) {
+		struct mail *next = mail->next;
+		struct net_job *job = (struct net_job *)(void *)MAIL_OF(
+			mail, struct pool_job, mail);
+
+		net->njobs--;
+		job->finish(job);
+		mail = next;
+	}
+}
+
+/* ---- maps ---- */
+
+static void load_map(struct pool_job *pool_job)
+{
+	struct map_job *job = (struct map_job *)(void *)pool_job;
+	const struct game *game = game_find(job->row.game);
+	struct store_error error;
+	char *data;
+	size_t len;
+
+	if (game == NULL) {
+		game_error_set(&job->error, "there is no game %s",
+			       job->row.game);
+		job->rc = -ENOENT;
+		return;
+	}
+	job->rc = store_map_bytes(job->base.net->store, job->row.id, &data,
+				  &len, &error);
+	if (job->rc < 0) {
+		game_error_set(&job->error, "%s", error.text);
+		return;
+	}
+	job->rc = lobby_map_new(&job->map, game, job->row.name,
+				job->row.options, data, len, &job->error);
+	free(data);
+}
+
+static void finish_map(struct net_job *net_job)
+{
+	struct map_job *job = (struct map_job *)(void *)net_job;
+	struct net *net = net_job->net;
+
+	if (job->rc == 0)
+		lobby_map_loaded(net->lobby, job->row.id, job->map,
+				 clock_now_us());
+	else
+		lobby_map_failed(net->lobby, job->row.id, job->error.text,
+				 clock_now_us());
+	free(job);
+	net_act(net);
+}
+
+void net_load_map(struct net *net, int64_t map_id)
+{
+	struct map_job *job;
+
+	for (size_t i = 0; i < net->rows.nmaps; i++) {
+		if (net->rows.maps[i].id != map_id)
+			continue;
+		job = xcalloc(1, sizeof(*job));
+		job->row = net->rows.maps[i];
+		submit(net, &job->base, load_map, finish_map);
+		return;
+	}
+	lobby_map_failed(net->lobby, map_id, "it is not in the catalogue",
+			 clock_now_us());
+}
+
+/* ---- matches ---- */
+
+static void run_match(struct pool_job *pool_job)
+{
+	struct play_job *job = (struct play_job *)(void *)pool_job;
+
+	lobby_play_work(job->play);
+}
+
+static void finish_match(struct net_job *net_job)
+{
+	struct play_job *job = (struct play_job *)(void *)net_job;
+	struct net *net = net_job->net;
+
+	lobby_play_worked(net->lobby, job->play, clock_now_us());
+	free(job);
+	net_act(net);
+}
+
+void net_run_match(struct net *net, struct lobby_play *play)
+{
+	struct play_job *job = xcalloc(1, sizeof(*job));
+
+	job->play = play;
+	submit(net, &job->base, run_match, finish_match);
+}
+
+/* ---- the host's commands ---- */
+
+static void add_to_reply(struct admin_job *job)
+{
+	json_t *reply = json_loads(job->reply, 0, NULL);
+
+	if (reply == NULL)
+		return;
+	free(job->reply);
+	(void)json_object_set(reply, "server", job->server);
+	job->reply = json_dumps(reply, JSON_COMPACT);
+	json_decref(reply);
+}
+
+static void run_admin(struct pool_job *pool_job)
+{
+	struct admin_job *job = (struct admin_job *)(void *)pool_job;
+	struct store *store = job->base.net->store;
+	struct store_error error;
+	bool has_changed = false;
+
+	job->reply =
+		store_admin_text(store, job->command, job->len, &has_changed);
+	if (has_changed)
+		job->has_rows = store_catalogue(store, &job->rows, &error) == 0;
+	if (job->server != NULL)
+		add_to_reply(job);
+}
+
+static void free_admin(struct admin_job *job)
+{
+	/* It may have held a token. */
+	if (job->command != NULL)
+		explicit_bzero(job->command, job->len);
+	if (job->reply != NULL)
+		explicit_bzero(job->reply, strlen(job->reply));
+	free(job->command);
+	free(job->reply);
+	json_decref(job->server);
+	free(job);
+}
+
+static void finish_admin(struct net_job *net_job)
+{
+	struct admin_job *job = (struct admin_job *)(void *)net_job;
+	struct net *net = net_job->net;
+
+	if (job->has_rows)
+		net_set_catalogue(net, &job->rows);
+	if (net->control != NULL && job->reply != NULL)
+		control_reply(net->control, job->client, job->reply,
+			      strlen(job->reply));
+	free_admin(job);
+	net_act(net);
+}
+
+static json_t *server_status(struct net *net)
+{
+	struct lobby_status status;
+	char address[NET_ADDRESS_TEXT];
+	json_t *listens = json_array();
+	size_t store_bytes;
+	size_t store_records = store_queue_depth(net->store, &store_bytes);
+
+	lobby_status(net->lobby, &status);
+	for (unsigned i = 0; net_address(net, i, address) > 0; i++)
+		(void)json_array_append_new(listens, json_string(address));
+	return json_pack(
+		"{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+		" s:I, s:I, s:b, s:b, s:b}",
+		"listen", listens, "connections", (json_int_t)net->nconns,
+		"peers", (json_int_t)status.peers, "logged_in",
+		(json_int_t)status.logged_in, "waiting",
+		(json_int_t)status.waiting, "matches",
+		(json_int_t)status.matches, "started",
+		(json_int_t)status.started, "finished",
+		(json_int_t)status.finished, "cancelled",
+		(json_int_t)status.cancelled, "voided",
+		(json_int_t)status.voided, "match_bytes",
+		(json_int_t)status.match_bytes, "map_bytes",
+		(json_int_t)status.map_bytes, "results_waiting",
+		(json_int_t)(store_records + net->nheld), "lag_us",
+		(json_int_t)net->lag_us, "draining", status.is_draining,
+		"store_trouble", status.has_store_trouble, "lagging",
+		status.is_lagging);
+}
+
+/* Whether the command is one of ours alone, and then done. */
+static bool is_ours(struct net *net, struct admin_job *job)
+{
+	json_t *request;
+	const char *command;
+	bool is_done = false;
+
+	if (job->len > PEEK_BYTES)
+		return false;
+	request = json_loadb(job->command, job->len, 0, NULL);
+	command = json_string_value(json_object_get(request, "command"));
+	if (command != NULL && strcmp(command, "status") == 0)
+		job->server = server_status(net);
+	if (command != NULL && strcmp(command, "drain") == 0) {
+		static const char reply[] = "{\"ok\": true}";
+
+		control_reply(net->control, job->client, reply,
+			      sizeof(reply) - 1);
+		if (!net->is_draining)
+			net_drain(net, "hillctl");
+		is_done = true;
+	}
+	json_decref(request);
+	return is_done;
+}
+
+void net_admin(struct net *net, uint64_t id, char *command_take, size_t len)
+{
+	struct admin_job *job = xcalloc(1, sizeof(*job));
+
+	job->client = id;
+	job->command = command_take;
+	job->len = len;
+	if (is_ours(net, job)) {
+		free_admin(job);
+		return;
+	}
+	submit(net, &job->base, run_admin, finish_admin);
+}

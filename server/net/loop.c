@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop.c - turns, deadlines, signals, the store's events.
+ *
+ * A turn: wait for events and run their callbacks (event_base_loop, once);
+ * then what is due by now: last reads and verdicts, connections that stall;
+ * then free what died. The next deadline sits in one timerfd, to the
+ * microsecond. It is armed lazily: while it fires no later than the next
+ * deadline it is left alone, and a wake-up that was too early does no harm.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/clock.h"
+#include "server/match/record.h"
+#include "server/net/net_internal.h"
+#include "server/store/store.h"
+
+enum {
+	TICK_US = 1000000, /* the once-a-second round */
+	PLAY_US = 50000,  /* while clocks run, wake up so often at least: ... */
+	STALL_US = 20000, /* ... what is later than this was lost by us */
+	LAST_REAP_TURNS = 2,
+};
+
+int net_fail(struct net_error *error, int rc, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return rc;
+}
+
+/* ---- time ---- */
+
+static void note_lag(struct net *net, int64_t lag_us, int64_t now_us)
+{
+	if (lag_us > net->lag_us)
+		net->lag_us = lag_us;
+	if (lag_us >= STALL_US) {
+		lobby_stalled(net->lobby, lag_us, now_us);
+		net_act(net);
+	}
+}
+
+void net_turn_began(struct net *net)
+{
+	int64_t now_us;
+
+	if (net->turn_us != 0)
+		return;
+	now_us = clock_now_us();
+	net->turn_us = now_us;
+	/* We slept past our own alarm: somebody held us. */
+	if (net->armed_us != 0 && now_us > net->armed_us) {
+		note_lag(net, now_us - net->armed_us, now_us);
+		net->armed_us = 0;
+	}
+}
+
+static int64_t next_deadline(const struct net *net, int64_t now_us)
+{
+	int64_t lobby_us = lobby_deadline(net->lobby);
+	int64_t next_us = net->tick_us;
+
+	if (lobby_us != INT64_MAX && now_us + PLAY_US < next_us)
+		next_us = now_us + PLAY_US;
+	if (lobby_us < next_us)
+		next_us = lobby_us;
+	if (heap_first_key(&net->timers) < next_us)
+		next_us = heap_first_key(&net->timers);
+	if (heap_first_key(&net->watches) < next_us)
+		next_us = heap_first_key(&net->watches);
+	return next_us;
+}
+
+/* See that we wake up for the next deadline; false: it is due already. */
+static bool arm(struct net *net, int64_t now_us)
+{
+	int64_t next_us = next_deadline(net, now_us);
+	struct itimerspec when = { 0 };
+
+	if (next_us <= now_us)
+		return false;
+	if (net->armed_us > now_us && net->armed_us <= next_us)
+		return true;
+	when.it_value.tv_sec = (time_t)(next_us / 1000000);
+	when.it_value.tv_nsec = (long)(next_us % 1000000) * 1000;
+	if (timerfd_settime(net->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0)
+		return false;
+	net->armed_us = next_us;
+	return true;
+}
+
+static void tick(struct net *net, int64_t now_us)
+{
+	lobby_loop_lag(net->lobby, net->lag_us, now_us);
+	net_act(net);
+	net->lag_us = 0;
+	net->tick_us = now_us + TICK_US;
+	listeners_wake(net);
+	net_put_held(net);
+}
+
+/* All that time has brought. */
+static void expire(struct net *net)
+{
+	int64_t now_us = clock_now_us();
+
+	if (net->turn_us != 0)
+		note_lag(net, now_us - net->turn_us, now_us);
+	net->turn_us = 0;
+	if (net->armed_us != 0 && net->armed_us <= now_us)
+		net->armed_us = 0;
+	if (lobby_deadline(net->lobby) <= now_us) {
+		lobby_last_reads(net->lobby, now_us);
+		net_act(net);
+		lobby_expire(net->lobby, now_us);
+		net_act(net);
+	}
+	conns_expire(net, now_us);
+	if (net->tick_us <= now_us)
+		tick(net, now_us);
+	net_reap(net);
+}
+
+int net_run(struct net *net)
+{
+	net->tick_us = clock_now_us();
+	net_act(net);
+	while (!net->is_done) {
+		/* Without ONCE, NONBLOCK goes on while there are events. */
+		int flags = EVLOOP_ONCE;
+
+		if (!arm(net, clock_now_us()))
+			flags |= EVLOOP_NONBLOCK;
+		if (event_base_loop(net->base, flags) < 0)
+			return -EIO;
+		expire(net);
+	}
+	control_flush(net->control);
+	return 0;
+}
+
+/* ---- callbacks ---- */
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct net *net = arg;
+	uint64_t count;
+
+	(void)what;
+	net_turn_began(net);
+	if (read(fd, &count, sizeof(count)) < 0)
+		return; /* set again meanwhile */
+}
+
+static void on_done(evutil_socket_t fd, short what, void *arg)
+{
+	struct net *net = arg;
+
+	(void)fd;
+	(void)what;
+	net_turn_began(net);
+	net_finish_jobs(net);
+}
+
+static void on_stop(evutil_socket_t fd, short what, void *arg)
+{
+	struct net *net = arg;
+
+	(void)fd;
+	(void)what;
+	net->is_done = true;
+}
+
+void net_stop(struct net *net)
+{
+	const uint64_t one = 1;
+	ssize_t count = write(net->stop_fd, &one, sizeof(one));
+
+	(void)count; /* a full counter is readable as well */
+}
+
+static void store_event(struct net *net, const struct store_event *event)
+{
+	int64_t now_us = clock_now_us();
+	char text[LOG_QUOTE_BYTES];
+
+	switch (event->kind) {
+	case STORE_SAVED:
+		lobby_stored(net->lobby, event->id, now_us);
+		break;
+	case STORE_REFUSED:
+		log_error("match=%lld event=refused reason=%s",
+			  (long long)event->id,
+			  log_quote(text, sizeof(text), event->text,
+				    strlen(event->text)));
+		break;
+	case STORE_IDS:
+		lobby_ids(net->lobby, event->ids.first, event->ids.count,
+			  now_us);
+		break;
+	case STORE_TROUBLED:
+		log_error("event=store_trouble reason=%s",
+			  log_quote(text, sizeof(text), event->text,
+				    strlen(event->text)));
+		lobby_store_trouble(net->lobby, true, now_us);
+		break;
+	case STORE_RECOVERED:
+		log_warn("event=store_recovered");
+		lobby_store_trouble(net->lobby, false, now_us);
+		break;
+	case STORE_NEVENTS:
+		break;
+	}
+	net_act(net);
+}
+
+static void on_store(evutil_socket_t fd, short what, void *arg)
+{
+	struct net *net = arg;
+	struct store_event event;
+
+	(void)fd;
+	(void)what;
+	net_turn_began(net);
+	while (store_next_event(net->store, &event))
+		store_event(net, &event);
+	if (net->nheld > 0)
+		net_put_held(net);
+}
+
+void net_drain(struct net *net, const char *why)
+{
+	int64_t now_us = clock_now_us();
+
+	if (net->is_draining) {
+		log_warn("event=stopped by=%s", why);
+		net->is_done = true;
+		return;
+	}
+	log_info("event=draining by=%s ms=%u", why, net->settings.drain_ms);
+	net->is_draining = true;
+	for (unsigned i = 0; i < net->nlisteners; i++)
+		listener_free(net->listeners[i]);
+	net->nlisteners = 0;
+	lobby_drain(net->lobby, now_us + (int64_t)net->settings.drain_ms * 1000,
+		    now_us);
+	net_act(net);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+	struct net *net = arg;
+
+	(void)what;
+	net_turn_began(net);
+	if (number != SIGHUP)
+		net_drain(net, number == SIGTERM ? "SIGTERM" : "SIGINT");
+	else if (net->hangup != NULL)
+		net->hangup(net->hangup_arg);
+}
+
+/* ---- the catalogue ---- */
+
+void net_set_catalogue(struct net *net, struct row_catalogue *rows_take)
+{
+	row_catalogue_release(&net->rows);
+	net->rows = *rows_take;
+	*rows_take = (struct row_catalogue){ 0 };
+	lobby_catalogue_replace(net->lobby, &net->rows, clock_now_us());
+	net_act(net);
+}
+
+int net_reload(struct net *net)
+{
+	struct row_catalogue rows;
+	struct store_error error;
+	int rc = store_catalogue(net->store, &rows, &error);
+
+	if (rc < 0) {
+		log_error("event=catalogue_unread reason=\"%s\"", error.text);
+		return rc;
+	}
+	net_set_catalogue(net, &rows);
+	return 0;
+}
+
+/* ---- birth and death ---- */
+
+static void set_settings(struct net *net, const struct net_settings *settings)
+{
+	unsigned fds = net_raise_descriptors();
+
+	net->settings = *settings;
+	net->settings.lobby.host = NULL; /* borrowed for the call only */
+	net->peers_max =
+		fds > 2 * NET_SPARE_FDS ? fds - NET_SPARE_FDS : NET_SPARE_FDS;
+	/* A few more than the lobby takes, so that they can be told why. */
+	if (net->settings.lobby.peers_max > net->peers_max - net->peers_max / 8)
+		net->settings.lobby.peers_max =
+			net->peers_max - net->peers_max / 8;
+}
+
+void net_configure(struct net *net, const struct net_settings *settings)
+{
+	set_settings(net, settings);
+	lobby_configure(net->lobby, &net->settings.lobby);
+}
+
+void net_on_hangup(struct net *net, void (*fn)(void *arg), void *arg)
+{
+	net->hangup = fn;
+	net->hangup_arg = arg;
+}
+
+static struct event *add_event(struct net *net, int fd, short what,
+			       event_callback_fn fn)
+{
+	struct event *event =
+		event_new(net->base, fd, what | EV_PERSIST, fn, net);
+
+	if (event != NULL && event_add(event, NULL) < 0) {
+		event_free(event);
+		return NULL;
+	}
+	return event;
+}
+
+static int add_events(struct net *net)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+
+	net->timer_fd =
+		timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	net->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (net->timer_fd < 0 || net->stop_fd < 0)
+		return -errno;
+	net->timer_ev = add_event(net, net->timer_fd, EV_READ, on_timer);
+	net->stop_ev = add_event(net, net->stop_fd, EV_READ, on_stop);
+	net->done_ev = add_event(net, mailbox_fd(&net->done), EV_READ, on_done);
+	net->store_ev = add_event(net, store_fd(net->store), EV_READ, on_store);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		net->signal_ev[i] =
+			add_event(net, signals[i], EV_SIGNAL, on_signal);
+		if (net->signal_ev[i] == NULL)
+			return -ENOMEM;
+	}
+	if (net->timer_ev == NULL || net->stop_ev == NULL ||
+	    net->done_ev == NULL || net->store_ev == NULL)
+		return -ENOMEM;
+	return 0;
+}
+
+static struct event_base *new_base(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base = NULL;
+
+	if (config == NULL)
+		return NULL;
+	/* One thread uses it: no locks. Deadlines are not libevent's. */
+	if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0)
+		base = event_base_new_with_config(config);
+	event_config_free(config);
+	return base;
+}
+
+int net_new(struct net **ret, const struct net_settings *settings,
+	    struct store *store, struct net_error *error)
+{
+	struct net *net = xcalloc(1, sizeof(*net));
+	struct lobby_config first;
+	int rc;
+
+	LIST_INIT(&net->conns);
+	LIST_INIT(&net->dead);
+	net->timer_fd = -1;
+	net->stop_fd = -1;
+	net->store = store;
+	set_settings(net, settings);
+	rc = mailbox_init(&net->done, true);
+	if (rc < 0) {
+		free(net);
+		return net_fail(error, rc, "mailbox: %s", strerror(-rc));
+	}
+	net->base = new_base();
+	rc = net->base == NULL ? -ENOMEM : add_events(net);
+	if (rc == 0)
+		rc = pool_new(&net->pool, settings->workers, &net->done);
+	if (rc < 0) {
+		net_free(net);
+		return net_fail(error, rc, "event loop: %s", strerror(-rc));
+	}
+	first = net->settings.lobby;
+	first.host = settings->lobby.host;
+	net->lobby = lobby_new(&first);
+	rc = net_reload(net);
+	if (rc < 0) {
+		net_free(net);
+		return net_fail(error, rc, "the catalogue cannot be read: %s",
+				strerror(-rc));
+	}
+	*ret = net;
+	return 0;
+}
+
+/* Jobs first: a map or a match in a worker's hands belongs to the lobby. */
+static void free_jobs(struct net *net)
+{
+	pool_free(net->pool);
+	net->pool = NULL;
+	if (net->lobby == NULL)
+		return;
+	/* What finishing leads to is not carried out any more. */
+	net->is_acting = true;
+	net_finish_jobs(net);
+}
+
+static void free_events(struct net *net)
+{
+	struct event *events[] = { net->timer_ev,     net->stop_ev,
+				   net->done_ev,      net->store_ev,
+				   net->signal_ev[0], net->signal_ev[1],
+				   net->signal_ev[2] };
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		if (events[i] != NULL)
+			event_free(events[i]);
+	}
+	if (net->timer_fd >= 0)
+		(void)close(net->timer_fd);
+	if (net->stop_fd >= 0)
+		(void)close(net->stop_fd);
+}
+
+void net_free(struct net *net)
+{
+	if (net == NULL)
+		return;
+	free_jobs(net);
+	control_free(net->control);
+	for (unsigned i = 0; i < net->nlisteners; i++)
+		listener_free(net->listeners[i]);
+	net->nlisteners = 0;
+	while (!LIST_EMPTY(&net->conns))
+		conn_kill(LIST_FIRST(&net->conns), "shutdown");
+	net_reap(net);
+	lobby_free(net->lobby);
+	for (size_t i = 0; i < net->nheld; i++)
+		match_record_free(net->held[i]);
+	free(net->held);
+	heap_release(&net->timers);
+	heap_release(&net->watches);
+	row_catalogue_release(&net->rows);
+	mailbox_release(&net->done);
+	free_events(net);
+	if (net->base != NULL)
+		event_base_free(net->base);
+	free(net);
+}

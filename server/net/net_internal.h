@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * net_internal.h - what the parts of net/ share: the loop's state and the
+ * connection.
+ *
+ *	listener.c  accepts; rests when descriptors are out
+ *	conn.c      a connection: reads, sends, closes
+ *	actions.c   carries out what the lobby decided
+ *	jobs.c      what goes to the workers and comes back
+ *	control.c   the control socket
+ *	loop.c      turns, deadlines, signals, the store's events
+ *
+ * A callback moves bytes into the lobby and calls net_act(), which carries out
+ * all actions; nothing re-enters. A connection is never freed in a callback:
+ * conn_kill() marks it, net_reap() frees it after the loop's turn.
+ */
+#ifndef HILL_NET_NET_INTERNAL_H
+#define HILL_NET_NET_INTERNAL_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+
+#include "server/base/heap.h"
+#include "server/base/log.h"
+#include "server/base/mailbox.h"
+#include "server/base/pool.h"
+#include "server/lobby/lobby.h"
+#include "server/net/net.h"
+#include "server/net/output.h"
+#include "server/store/rows.h"
+
+enum {
+	NET_READ_BYTES = 65536, /* the one read buffer */
+	NET_READS_PER_TURN = 4, /* of one connection, then others */
+	NET_SPARE_FDS = 32,     /* kept for files, the store, hillctl */
+	NET_LISTENERS_MAX = 32,
+};
+
+struct control;
+struct net_job;
+
+/*
+ *	           LOBBY_CLOSE              all sent             eof or time
+ *	CONN_OPEN -------------> CONN_FLUSH ---------> CONN_LINGER -------> DEAD
+ *	    \___________________________ reset, stalled _________________/
+ */
+enum conn_state {
+	CONN_OPEN,
+	CONN_FLUSH,  /* the rest goes out, nothing is heard any more */
+	CONN_LINGER, /* our FIN is out; what comes is thrown away, so that
+			no reset overtakes our last lines */
+	CONN_DEAD,   /* waits for net_reap() */
+	CONN_NSTATES
+};
+
+struct conn {
+	struct event ev;         /* embedded; EV_READ | EV_PERSIST */
+	struct event *write_ev;  /* owned; NULL until output first waited */
+	struct net *net;         /* borrowed */
+	struct lobby_peer *peer; /* the lobby's; NULL once it was told */
+	struct output output;    /* embedded */
+	struct heap_node watch;  /* in net->watches: its files' ack */
+	struct heap_node timer;  /* in net->timers: stall or close */
+	LIST_ENTRY(conn) link;   /* in net->conns, or net->dead */
+	const char *reason;      /* static; why it ends */
+	uint64_t id;             /* its name in log lines */
+	int64_t watch_delay_us;  /* until the next look at the acks */
+	int fd;                  /* owned */
+	uint16_t port;           /* the peer's */
+	uint8_t address[LOBBY_ADDRESS_BYTES];
+	enum conn_state state;
+	bool is_paused;    /* the lobby wants no more for now */
+	bool is_listening; /* `ev` is added */
+	bool has_eof;      /* the peer has sent its FIN */
+	bool is_mute;      /* sending failed; reading will tell the end */
+};
+
+struct listener {
+	struct event ev; /* embedded */
+	struct net *net; /* borrowed */
+	int fd;          /* owned */
+	bool is_resting; /* no descriptor is left */
+};
+
+struct net {
+	struct event_base *base;   /* owned */
+	struct lobby *lobby;       /* owned */
+	struct store *store;       /* borrowed */
+	struct pool *pool;         /* owned */
+	struct mailbox done;       /* jobs that workers have finished */
+	struct row_catalogue rows; /* what the lobby was given last */
+	struct net_settings settings;
+	struct control *control; /* owned, or NULL */
+
+	struct listener *listeners[NET_LISTENERS_MAX]; /* owned */
+	unsigned nlisteners;
+	unsigned peers_max; /* descriptors allow so many connections */
+	LIST_HEAD(, conn) conns;
+	LIST_HEAD(, conn) dead;
+	unsigned nconns; /* in both lists */
+	uint64_t last_id;
+	struct heap timers;  /* of conn.timer */
+	struct heap watches; /* of conn.watch */
+	char read_buffer[NET_READ_BYTES];
+
+	struct event *timer_ev, *done_ev, *store_ev, *stop_ev;
+	struct event *signal_ev[3];
+	int timer_fd;     /* owned */
+	int stop_fd;      /* owned; eventfd, written by net_stop */
+	int64_t armed_us; /* when timer_fd fires; 0: not set */
+	int64_t turn_us;  /* when this turn's first event came; 0: none */
+	int64_t tick_us;  /* the next once-a-second round */
+	int64_t lag_us;   /* the worst of this second */
+	bool is_acting;   /* inside net_act() */
+	bool is_draining;
+	bool is_done;
+	struct log_rate full_log;   /* "out of descriptors" */
+	struct match_record **held; /* owned; the store's queue was full */
+	size_t nheld, held_cap;
+	unsigned njobs; /* with the workers */
+	void (*hangup)(void *arg);
+	void *hangup_arg;
+};
+
+/* ---- loop.c ---- */
+/* Every callback calls it first: when this turn began, for lag and stalls. */
+void net_turn_began(struct net *net);
+/* Read all from the store again into the lobby. 0 or -errno, logged. */
+int net_reload(struct net *net);
+/* ROWS, taken over, is the catalogue from now on. */
+void net_set_catalogue(struct net *net, struct row_catalogue *rows_take);
+/* Begin to drain, or end at once when it was begun before. */
+void net_drain(struct net *net, const char *why);
+int PRINTF_LIKE(3, 4)
+	net_fail(struct net_error *error, int rc, const char *format, ...);
+
+/* ---- listener.c ---- */
+void listener_free(struct listener *listener);
+/* A descriptor may be free again: accept. */
+void listeners_wake(struct net *net);
+
+/* ---- conn.c ---- */
+/* Take over FD, a connected socket from ADDRESS. */
+void conn_open(struct net *net, int fd, const struct sockaddr *address);
+/* Send LEN bytes, or queue what does not fit. */
+void conn_send(struct conn *conn, const char *bytes, size_t len);
+/* Likewise the block; its reference is taken over. */
+void conn_send_block(struct conn *conn, struct lobby_map *block_take,
+		     const char *bytes, size_t len);
+/* Read and hand to the lobby, at most READS buffers full. */
+void conn_read(struct conn *conn, unsigned reads);
+void conn_pause(struct conn *conn);
+void conn_resume(struct conn *conn);
+/* Flush, then close; REASON is static. */
+void conn_close(struct conn *conn, const char *reason);
+/* The end, now; freed by net_reap(). REASON is static. */
+void conn_kill(struct conn *conn, const char *reason);
+/* Tell the lobby when the peer's host has acknowledged all. */
+void conn_watch_files(struct conn *conn, int64_t now_us);
+void conn_sample_rtt(struct conn *conn);
+/* Stalls, flushes and watches that are due. */
+void conns_expire(struct net *net, int64_t now_us);
+void net_reap(struct net *net);
+/* The peer as "1.2.3.4:5" or "[::1]:5"; returns RET. */
+const char *conn_address_text(const uint8_t address[LOBBY_ADDRESS_BYTES],
+			      uint16_t port, char ret[NET_ADDRESS_TEXT]);
+/* SOCKADDR as 16 bytes and a port. */
+void conn_address_set(const struct sockaddr *sockaddr,
+		      uint8_t ret_address[LOBBY_ADDRESS_BYTES],
+		      uint16_t *ret_port);
+
+/* ---- actions.c ---- */
+/* Carry out every action that the lobby has queued. */
+void net_act(struct net *net);
+/* Hand the store what its full queue refused before. */
+void net_put_held(struct net *net);
+
+/* ---- jobs.c ---- */
+void net_load_map(struct net *net, int64_t map_id);
+void net_run_match(struct net *net, struct lobby_play *play);
+/*
+ * Have COMMAND (one JSON text, taken over) carried out by the store on a
+ * worker; then control_reply(ID, ...) is called on the loop.
+ */
+void net_admin(struct net *net, uint64_t id, char *command_take, size_t len);
+/* Finish the jobs that have come back. */
+void net_finish_jobs(struct net *net);
+
+/* ---- control.c ---- */
+void control_free(struct control *control);
+/* The loop ends: send what replies wait, the answer to its end for one. */
+void control_flush(struct control *control);
+/* The client ID gets REPLY, if it is still there. */
+void control_reply(struct control *control, uint64_t id, const char *reply,
+		   size_t len);
+
+#endif
