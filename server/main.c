@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - hilld: wiring, start and shutdown. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "server/base/buffer.h"
+#include "server/base/log.h"
+#include "server/config.h"
+#include "server/net/net.h"
+#include "server/options.h"
+#include "server/store/store.h"
+
+enum {
+	STORE_PATIENCE_MS = 5000, /* for a failing disk at the end */
+	MIB = 1024 * 1024,
+	TEXT_BYTES = 65536,
+};
+
+/* Everything that lives as long as the program. */
+struct daemon {
+	struct options options;
+	struct config config;
+	struct store *store;
+	struct net *net;
+};
+
+static void make_settings(const struct config *config, const char *host,
+			  struct net_settings *ret)
+{
+	*ret = (struct net_settings){
+		.lobby = {
+			.host = host,
+			.login_ms = (uint32_t)config->login_seconds * 1000,
+			.peers_max = (uint32_t)config->connections_max,
+			.peers_per_address =
+				(uint32_t)config->connections_per_address,
+			.prelogin_per_address =
+				(uint32_t)config->logins_pending_per_address,
+			.failures_per_address =
+				(uint32_t)config->login_failures_max,
+			.failure_forget_ms =
+				(uint32_t)config->login_failure_seconds * 1000,
+			.retry_after_s = (uint32_t)config->retry_after_seconds,
+			.matches_max = (uint32_t)config->matches_max,
+			.results_max = (uint32_t)config->results_max,
+			.match_budget_bytes =
+				(uint64_t)config->match_memory_mb * MIB,
+			.map_budget_bytes =
+				(uint64_t)config->map_memory_mb * MIB,
+			.stall_void_ms =
+				(uint32_t)config->stall_void_seconds * 1000,
+		},
+		.drain_ms = (uint32_t)config->drain_seconds * 1000,
+		.output_stall_ms =
+			(uint32_t)config->output_stall_seconds * 1000,
+		.dead_peer_ms = (uint32_t)config->dead_peer_seconds * 1000,
+		.workers = (unsigned)config->workers,
+	};
+}
+
+/* SIGHUP: the log, then the config; what is wrong is told and changes nothing. */
+static void on_hangup(void *arg)
+{
+	struct daemon *hilld = arg;
+	struct config config;
+	struct config_error error;
+	struct net_settings settings;
+	struct buf fixed = BUF_INIT(TEXT_BYTES);
+	int rc = log_reopen();
+
+	if (rc < 0)
+		log_error("event=log_not_reopened reason=\"%s\"",
+			  strerror(-rc));
+	if (options_config(&hilld->options, &config, &error) < 0) {
+		log_error("event=config_refused reason=\"%s\"", error.text);
+		config_release(&config);
+		return;
+	}
+	config_fixed_changes(&hilld->config, &config, &fixed);
+	if (fixed.len > 0)
+		log_warn("event=config_needs_restart keys=\"%s\"",
+			 buf_text(&fixed));
+	buf_release(&fixed);
+	if (strcmp(config.log, hilld->config.log) != 0) {
+		rc = log_open(config.log[0] == '\0' ? NULL : config.log);
+		if (rc < 0)
+			log_error("event=log_not_opened reason=\"%s\"",
+				  strerror(-rc));
+	}
+	log_set_level(config.log_level);
+	make_settings(&config, "", &settings);
+	net_configure(hilld->net, &settings);
+	config_release(&hilld->config);
+	hilld->config = config;
+	log_info("event=config_reread");
+}
+
+static int write_port_file(const char *path, unsigned port)
+{
+	struct buf temporary = BUF_INIT(TEXT_BYTES);
+	FILE *file;
+	int rc = 0;
+
+	/* Renamed into place: who waits for the file finds it whole. */
+	buf_add_format(&temporary, "%s.tmp", path);
+	file = fopen(buf_text(&temporary), "we");
+	if (file == NULL || fprintf(file, "%u\n", port) < 0)
+		rc = -errno;
+	if (file != NULL && fclose(file) != 0)
+		rc = -errno;
+	if (rc == 0 && rename(buf_text(&temporary), path) < 0)
+		rc = -errno;
+	buf_release(&temporary);
+	if (rc < 0)
+		log_error("event=start_failed reason=\"%s: %s\"", path,
+			  strerror(-rc));
+	return rc;
+}
+
+static int open_net(struct daemon *hilld)
+{
+	struct net_settings settings;
+	struct net_error error;
+	char host[256] = "localhost";
+	char *control = config_control_path(&hilld->config);
+	int rc = 0;
+
+	(void)gethostname(host, sizeof(host) - 1);
+	make_settings(&hilld->config,
+		      hilld->config.host[0] != '\0' ? hilld->config.host : host,
+		      &settings);
+	if (getrandom(settings.lobby.random_key, LOBBY_KEY_BYTES, 0) !=
+	    LOBBY_KEY_BYTES)
+		abort(); /* a kernel without random numbers: not ours to fix */
+	rc = net_new(&hilld->net, &settings, hilld->store, &error);
+	for (size_t i = 0; i < hilld->config.nlistens && rc == 0; i++)
+		rc = net_listen(hilld->net, hilld->config.listens[i].host,
+				hilld->config.listens[i].port, &error);
+	if (rc == 0)
+		rc = net_control(hilld->net, control, &error);
+	if (rc < 0)
+		log_error("event=start_failed reason=\"%s\"", error.text);
+	free(control);
+	return rc;
+}
+
+static int open_store(struct daemon *hilld)
+{
+	struct store_error error;
+	int rc = store_open(&hilld->store, hilld->config.database, STORE_CREATE,
+			    &error);
+
+	if (rc < 0) {
+		log_error("event=start_failed reason=\"%s\"", error.text);
+		return rc;
+	}
+	rc = store_writer_start(hilld->store);
+	if (rc < 0)
+		log_error("event=start_failed reason=\"store writer: %s\"",
+			  strerror(-rc));
+	return rc;
+}
+
+/* Say where we are, in the log and, for scripts, in the port file. */
+static int announce(struct daemon *hilld, unsigned descriptors)
+{
+	char address[NET_ADDRESS_TEXT];
+	unsigned port;
+
+	for (unsigned i = 0; (port = net_address(hilld->net, i, address)) != 0;
+	     i++) {
+		log_info("event=ready address=%s database=%s descriptors=%u",
+			 address, store_path(hilld->store), descriptors);
+		if (i == 0 && hilld->options.port_file != NULL &&
+		    write_port_file(hilld->options.port_file, port) < 0)
+			return -EIO;
+	}
+	return 0;
+}
+
+static int serve(struct daemon *hilld)
+{
+	unsigned descriptors = net_raise_descriptors();
+	size_t lost;
+	int rc;
+
+	rc = open_store(hilld);
+	if (rc == 0)
+		rc = open_net(hilld);
+	if (rc == 0)
+		rc = announce(hilld, descriptors);
+	if (rc == 0) {
+		net_on_hangup(hilld->net, on_hangup, hilld);
+		rc = net_run(hilld->net);
+	}
+	net_free(hilld->net);
+	if (hilld->store != NULL) {
+		lost = store_writer_stop(hilld->store, STORE_PATIENCE_MS);
+		if (lost > 0)
+			log_error("event=results_lost count=%zu", lost);
+		store_close(hilld->store);
+	}
+	log_info("event=ended status=%s", rc == 0 ? "ok" : strerror(-rc));
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon hilld = { 0 };
+	struct config_error error;
+	int rc;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	options_parse(argc, argv, &hilld.options);
+	if (options_config(&hilld.options, &hilld.config, &error) < 0) {
+		(void)fprintf(stderr, "hilld: %s\n", error.text);
+		config_release(&hilld.config);
+		return OPTIONS_EXIT_USAGE;
+	}
+	if (hilld.options.is_check) {
+		(void)puts("the config is good");
+		config_release(&hilld.config);
+		return EXIT_SUCCESS;
+	}
+	log_set_level(hilld.config.log_level);
+	rc = log_open(hilld.config.log[0] == '\0' ? NULL : hilld.config.log);
+	if (rc < 0)
+		(void)fprintf(stderr, "hilld: %s: %s\n", hilld.config.log,
+			      strerror(-rc));
+	else
+		rc = serve(&hilld);
+	log_close();
+	config_release(&hilld.config);
+	return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
