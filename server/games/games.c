@@ -13,10 +13,17 @@
 #include "server/games/lambda_mining.h"
 #include "server/games/rabbit_runner.h"
 
+#ifdef HILL_GAMES_EXTRA /* a program that adds a game of its own: benchmarks */
+extern const struct game HILL_GAMES_EXTRA;
+#endif
+
 const struct game *const games_all[] = {
 	&game_rabbit_runner,
 	&game_image_battle,
 	&game_lambda_mining,
+#ifdef HILL_GAMES_EXTRA
+	&HILL_GAMES_EXTRA,
+#endif
 	NULL,
 };
 
