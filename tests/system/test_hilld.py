@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""hilld as its host sees it: matches, disk, signals, limits."""
+import json
+import os
+import resource
+import signal
+import socket
+import sqlite3
+import subprocess
+
+from conftest import HILLD, TOP, wait_until
+
+MAP = b"#######\n#s   e#\n#######\n"
+
+
+def add_rabbits(server, turns=3, **fields):
+    server.add_map("t.map", "rabbit-runner", MAP)
+    server.admin("ladder add", name="rabbit-runner", game="rabbit-runner", maps=["t.map"],
+                 params=f"turns={turns}", turn_ms=20000, **fields)
+
+
+def play_out(peer, turns=3):
+    for left in range(turns, 0, -1):
+        peer.expect(f"turnsleft {left}")
+        peer.say("move")
+    peer.expect("@end ")
+
+
+def test_a_match_is_on_disk_before_it_is_told(hilld):
+    add_rabbits(hilld)
+    peer = hilld.peer().login("crazy", hilld.add_bot("crazy"))
+    match = peer.ready("rabbit-runner")
+    play_out(peer)
+    peer.expect(f"@result {match} ")
+    with sqlite3.connect(hilld.database) as database:
+        rows = database.execute(
+            "SELECT m.status, s.reason, b.name FROM match m JOIN seat s ON s.match_id = m.id"
+            " JOIN bot_version v ON v.id = s.bot_version_id JOIN bot b ON b.id = v.bot_id"
+            " WHERE m.id = ?", (match,)).fetchall()
+    assert rows == [("stored", "finished", "crazy")]
+
+
+def test_ids_are_never_given_again_after_kill(start_hilld):
+    server = start_hilld()
+    add_rabbits(server)
+    token = server.add_bot("crazy")
+    told = []
+    for _ in range(3):
+        peer = server.peer().login("crazy", token)
+        match = peer.ready("rabbit-runner")
+        play_out(peer)
+        peer.expect(f"@result {match} ")
+        told.append(match)
+        told.append(int(peer.expect("@match ").split()[1]))
+        server.stop(signal.SIGKILL)
+        server = start_hilld()
+    assert len(set(told)) == len(told)
+    with sqlite3.connect(server.database) as database:
+        stored = [row[0] for row in database.execute("SELECT id FROM match ORDER BY id")]
+    assert stored == told[::2]
+
+
+def test_sigterm_lets_a_match_finish(start_hilld):
+    server = start_hilld("--drain-seconds", "60")
+    add_rabbits(server)
+    peer = server.peer().login("crazy", server.add_bot("crazy"))
+    match = peer.ready("rabbit-runner")
+    peer.expect("turnsleft 3")
+    server.process.send_signal(signal.SIGTERM)
+    wait_until("draining", lambda: server.logged("event=draining"))
+    peer.say("move")
+    for left in (2, 1):
+        peer.expect(f"turnsleft {left}")
+        peer.say("move")
+    peer.expect(f"@result {match} ")
+    peer.rest()
+    assert server.process.wait(30) == 0
+
+
+def test_second_sigterm_ends_at_once(start_hilld):
+    server = start_hilld("--drain-seconds", "3600")
+    add_rabbits(server)
+    peer = server.peer().login("crazy", server.add_bot("crazy"))
+    peer.ready("rabbit-runner")
+    server.process.send_signal(signal.SIGTERM)
+    wait_until("draining", lambda: server.logged("event=draining"))
+    assert server.process.poll() is None
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(30) == 0
+
+
+def test_drain_abandons_what_does_not_finish(start_hilld):
+    server = start_hilld("--drain-seconds", "0")
+    add_rabbits(server)
+    peer = server.peer().login("crazy", server.add_bot("crazy"))
+    match = peer.ready("rabbit-runner")
+    server.process.send_signal(signal.SIGTERM)
+    assert "reason=abandoned" in peer.expect(f"@end {match} ")
+    peer.expect(f"@void {match}")
+    assert server.process.wait(30) == 0
+    with sqlite3.connect(server.database) as database:
+        assert database.execute("SELECT count(*) FROM match").fetchone() == (0,)
+
+
+def test_sighup_reopens_the_log_and_rereads_the_config(start_hilld, tmp_path):
+    config = tmp_path / "hilld.json"
+    config.write_text('{"workers": 1, "drain-seconds": 5}')
+    server = start_hilld("--config", config)
+    server.log.rename(tmp_path / "old.log")
+    config.write_text('{"workers": 2, "drain-seconds": 6}')
+    server.process.send_signal(signal.SIGHUP)
+    wait_until("a new log", server.log.exists, server.process)
+    wait_until("reread", lambda: server.logged("event=config_reread"), server.process)
+    assert "workers" in server.logged("event=config_needs_restart")
+    config.write_text('{"workers": "many"}')
+    server.process.send_signal(signal.SIGHUP)
+    wait_until("refused", lambda: server.logged("event=config_refused"), server.process)
+    peer = server.peer()
+    peer.expect("@hill 1 ")
+
+
+def test_bad_config_names_file_key_and_value(tmp_path):
+    config = tmp_path / "hilld.json"
+    for text, words in (('{"wrokers": 1}', ["wrokers", "1"]), ('{"workers": 0}', ["workers", "0"]),
+                        ('{"listen": "nowhere"}', ["listen", "nowhere"])):
+        config.write_text(text)
+        done = subprocess.run([HILLD, "--config", config, "--database", tmp_path / "x.db"],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2
+        for word in [str(config), *words]:
+            assert word in done.stderr
+        assert not (tmp_path / "x.db").exists()
+
+
+def test_sample_config_is_good():
+    done = subprocess.run([HILLD, "--check-config", "--config", TOP / "deploy/hilld.json"],
+                          capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_taken_port_and_locked_file_are_told(hilld, tmp_path):
+    for flags, words in ((["--listen", f"127.0.0.1:{hilld.port}", "--database", tmp_path / "b.db"],
+                          [str(hilld.port), "in use"]),
+                         (["--listen", "127.0.0.1:0", "--database", hilld.database],
+                          [str(hilld.database)])):
+        done = subprocess.run([HILLD, *map(str, flags)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        for word in words:
+            assert word in done.stderr
+
+
+def test_control_socket_is_the_owners_alone(hilld):
+    mode = os.stat(f"{hilld.short}/sock").st_mode
+    assert mode & 0o077 == 0
+
+
+def test_a_token_is_in_no_log(hilld):
+    add_rabbits(hilld)
+    token = hilld.add_bot("crazy")
+    hilld.peer().login("crazy", token)
+    wrong = hilld.peer()
+    wrong.expect("@hill")
+    wrong.say(f"@login crazy {token}x", f"@login {token} {token}", token)
+    wrong.expect("@error ")
+    hilld.admin("status")
+    assert token not in hilld.log.read_text()
+
+
+def test_without_descriptors_matches_go_on(start_hilld):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    server = start_hilld(limits=limit)
+    add_rabbits(server, turns=50)
+    token = server.add_bot("crazy")
+    player = server.peer().login("crazy", token)
+    player.ready("rabbit-runner")
+    player.expect("turnsleft 50")
+    crowd = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
+    wait_until("the listener rests", lambda: server.logged("event=accept_rests"), server.process)
+    for left in range(49, 0, -1):
+        player.say("move")
+        player.expect(f"turnsleft {left}")
+    rests = server.log.read_text().count("event=accept_rests")
+    assert rests <= 10
+    for other in crowd:
+        other.close()
+    server.peer().login("crazy", token)
+
+
+def test_status_tells_what_goes_on(hilld):
+    add_rabbits(hilld)
+    peer = hilld.peer().login("crazy", hilld.add_bot("crazy"))
+    peer.ready("rabbit-runner")
+    status = hilld.admin("status")["server"]
+    assert status["matches"] == 1
+    assert status["logged_in"] == 1
+    assert status["listen"] == [f"127.0.0.1:{hilld.port}"]
+    json.dumps(status)
