@@ -21,8 +21,8 @@ const char export_details[] =
 	"  notes       in order: {seat, kind (reply, late, gone, thrown, skipped,\n"
 	"              invalid, cut), ms, bank_ms, stall_ms, flags, text}; those of\n"
 	"              replies, late and gone ones stand in the transcript's order\n"
-	"  samples     of the running digest: the step in inputs, then one after each\n"
-	"              step, hexadecimal\n"
+	"  samples     {step, digests}: the running digest after each `step` inputs,\n"
+	"              hexadecimal\n"
 	"Bytes that are no UTF-8 text stand in base64, under the name with _base64\n"
 	"behind it. A number that is not finite is null.\n";
 
@@ -145,10 +145,16 @@ static int export(const struct ctl *ctl, const struct row_record *record)
 				  "match %lld: the notes are damaged; "
 				  "only their beginning is exported",
 				  (long long)record->match.id);
-	for (size_t i = 0; i < record->nsamples; i++)
+	for (size_t i = 1; i < record->nsamples; i++)
 		(void)json_array_append_new(samples,
 					    match_hex(record->samples[i]));
-	(void)json_object_set_new(document, "samples", samples);
+	(void)json_object_set_new(
+		document, "samples",
+		json_pack("{s:I, s:o}", "step",
+			  record->nsamples == 0
+				  ? (json_int_t)0
+				  : (json_int_t)record->samples[0],
+			  "digests", samples));
 	ctl_print_json(document);
 	json_decref(document);
 	return status;

@@ -17,6 +17,8 @@ struct viewer {
 	json_t *lines;  /* borrowed; NULL: print */
 	struct notes_reader *notes; /* NULL: no more of them */
 	const char *notes_error;    /* what ended them too early */
+	struct note ahead;          /* already read */
+	bool has_ahead;
 };
 
 static bool is_shown(const struct viewer *viewer, unsigned seat)
@@ -94,6 +96,35 @@ static void end_notes(struct viewer *viewer, const char *error)
 		viewer->notes_error = error;
 }
 
+/* The next note, whatever it is. False when there is none. */
+static bool take_note(struct viewer *viewer, struct note *ret)
+{
+	int rc;
+
+	if (viewer->has_ahead) {
+		*ret = viewer->ahead;
+		viewer->has_ahead = false;
+		return true;
+	}
+	if (viewer->notes == NULL)
+		return false;
+	rc = notes_next(viewer->notes, ret);
+	if (rc <= 0)
+		end_notes(viewer, rc < 0 ? "they are damaged" : NULL);
+	return rc > 0;
+}
+
+/* What the engine ignored of the reply that was just shown. */
+static void show_invalid(struct viewer *viewer)
+{
+	if (!take_note(viewer, &viewer->ahead))
+		return;
+	if (viewer->ahead.kind == NOTE_INVALID)
+		show_remark(viewer, &viewer->ahead);
+	else
+		viewer->has_ahead = true;
+}
+
 /*
  * The note of the input ENTRY (ENTRY NULL: the end); remarks that come before
  * it are shown. False when there is none.
@@ -106,14 +137,8 @@ static bool next_note(struct viewer *viewer,
 		[GAME_LATE] = NOTE_LATE,
 		[GAME_GONE] = NOTE_GONE,
 	};
-	int rc;
 
-	while (viewer->notes != NULL) {
-		rc = notes_next(viewer->notes, ret);
-		if (rc <= 0) {
-			end_notes(viewer, rc < 0 ? "they are damaged" : NULL);
-			return false;
-		}
+	while (take_note(viewer, ret)) {
 		switch (ret->kind) {
 		case NOTE_THROWN:
 		case NOTE_SKIPPED:
@@ -195,16 +220,13 @@ static void add_input(struct viewer *viewer,
 }
 
 /* A program's reply, or that there was none. */
-static void on_input(void *context, const struct transcript_entry *entry,
-		     uint32_t turn)
+static void show_input(struct viewer *viewer,
+		       const struct transcript_entry *entry, uint32_t turn,
+		       const struct note *note)
 {
-	struct viewer *viewer = context;
 	struct buf text = BUF_INIT(65536);
-	struct note room, *note = NULL;
 	char time[TIME_BYTES] = "";
 
-	if (next_note(viewer, entry, &room))
-		note = &room;
 	if (!is_shown(viewer, entry->seat) || viewer->saw)
 		return;
 	if (viewer->said) {
@@ -229,6 +251,20 @@ static void on_input(void *context, const struct transcript_entry *entry,
 				   entry->seat, '!', buf_text(&text), text.len);
 	}
 	buf_release(&text);
+}
+
+static void on_input(void *context, const struct transcript_entry *entry,
+		     uint32_t turn)
+{
+	struct viewer *viewer = context;
+	struct note note;
+
+	if (next_note(viewer, entry, &note)) {
+		show_input(viewer, entry, turn, &note);
+		show_invalid(viewer);
+	} else {
+		show_input(viewer, entry, turn, NULL);
+	}
 }
 
 static void print_head(const struct row_match *match, FILE *file)
