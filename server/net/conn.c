@@ -110,10 +110,10 @@ void net_reap(struct net *net)
 	if (LIST_EMPTY(&net->dead))
 		return;
 	while ((conn = LIST_FIRST(&net->dead)) != NULL) {
-		log_debug("conn=%llu peer=%s event=closed reason=%s",
-			  (unsigned long long)conn->id,
-			  conn_address_text(conn->address, conn->port, text),
-			  conn->reason);
+		log_info("conn=%llu peer=%s event=closed reason=%s",
+			 (unsigned long long)conn->id,
+			 conn_address_text(conn->address, conn->port, text),
+			 conn->reason);
 		LIST_REMOVE(conn, link);
 		if (conn->write_ev != NULL)
 			event_free(conn->write_ev);

@@ -39,6 +39,7 @@ class Peer:
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=WAIT_S)
         self.lines = self.socket.makefile("rb")
+        self.offered = []  # numbers of matches, also of lines that expect() dropped
 
     def say(self, *lines):
         self.socket.sendall("".join(line + "\n" for line in lines).encode())
@@ -46,6 +47,8 @@ class Peer:
     def line(self):
         """The next line without its LF; None at the end of the link."""
         line = self.lines.readline()
+        if line.startswith(b"@match "):
+            self.offered.append(int(line.split()[1]))
         return line.decode().rstrip("\n") if line else None
 
     def expect(self, start):
