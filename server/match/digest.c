@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/match/digest.h"
 
-
 #include <stdbool.h>
 #include <string.h>
 
