@@ -16,6 +16,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ("rabbit-runner", "image-battle", "lambda-mining")
+FUZZ_SECONDS = 20
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -234,6 +235,36 @@ def check_clients_alone(tally):
               time.monotonic() - begun, log)
 
 
+def fuzz(tally):
+    """Each fuzz target for a while; with new inputs, where its replay in the
+    meson tests has only the corpus."""
+    suite = Suite("clang", tally, True)
+    suite.build = TOP / "build" / "fuzz"
+    suite.logs = suite.build / "log"
+    again = ["--reconfigure"] if (suite.build / "build.ninja").exists() else []
+    if not suite.step("fuzz set-up", [
+            "meson", "setup", *again, "-Dfuzz=true", "-Dwerror=true",
+            "-Db_lundef=false", "-Db_sanitize=address,undefined",
+            str(suite.build)], env={"CC": "clang"})[0]:
+        return
+    names = sorted(path.stem[len("fuzz_"):]
+                   for path in (TOP / "tests/fuzz").glob("fuzz_*.c"))
+    if not suite.step("fuzz build", [
+            "ninja", "-C", str(suite.build),
+            *(f"tests/fuzz/fuzz-{name}" for name in names)])[0]:
+        return
+    for name in names:
+        found = suite.build / "found" / name
+        found.mkdir(parents=True, exist_ok=True)
+        words = TOP / "tests/fuzz" / f"{name}.dict"
+        suite.step(f"fuzz {name}", [
+            str(suite.build / f"tests/fuzz/fuzz-{name}"),
+            f"-max_total_time={FUZZ_SECONDS}", "-timeout=20",
+            "-rss_limit_mb=2048", f"-artifact_prefix={found}-",
+            *([f"-dict={words}"] if words.exists() else []),
+            str(found), str(TOP / "tests/fuzz/corpus" / name)])
+
+
 def main():
     parser = argparse.ArgumentParser(
         prog="tests/run", description="Build hill with sanitizers and test it.")
@@ -249,6 +280,8 @@ def main():
     check_clients_alone(tally)
     for compiler in ("gcc", "clang") if options.long else ("gcc",):
         Suite(compiler, tally, options.long).run_all(reference)
+    if options.long:
+        fuzz(tally)
 
     for what, count, why in tally.skips:
         print(f"skipped {count}: {what}: {why}")

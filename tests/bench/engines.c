@@ -41,7 +41,6 @@ struct bench {
 	struct game_setup setup;
 	struct game_out out;
 	int64_t units, us, matches;
-	char seed[24];
 };
 
 static void fail(const char *what)
@@ -89,7 +88,7 @@ static void bench_init(struct bench *bench, const char *name,
 			      &error) != 0)
 		fail(error.text);
 	buf_release(&imported);
-	bench->setup.seed = bench->setup.bot_seed = bench->seed;
+	bench->setup.seed = bench->setup.bot_seed = "7";
 	bench->setup.seats = seats;
 	game_out_init(&bench->out, OUTPUT_BYTES_MAX);
 }
@@ -105,8 +104,6 @@ static struct game_state *begin(struct bench *bench)
 	struct game_error error = { "" };
 	struct game_state *state;
 
-	(void)snprintf(bench->seed, sizeof(bench->seed), "%lld",
-		       (long long)bench->matches + 1);
 	game_out_clear(&bench->out);
 	if (bench->game->create(&state, bench->map, &bench->setup, &error) != 0)
 		fail(error.text);
@@ -371,7 +368,6 @@ static void bench_image(struct bench *bench, struct arena *arena,
 	size_t count;
 	unsigned pixels;
 
-	/* One seed, as the replies belong to one order of the seats. */
 	pixels = rehearse(bench, arena, &texts, replies, &count);
 	if (pixels + 2 != cells)
 		fail("image-battle: the blobs left something white");
