@@ -97,14 +97,17 @@ static json_t *make_request(const struct ctl_call *call)
 	return NULL;
 }
 
-/* What the reply refuses, told; CTL_OK when it does not. */
-static int check_reply(const struct ctl *ctl, const json_t *reply)
+/* What the reply refuses, told (of WHAT, unless NULL); CTL_OK if nothing. */
+static int check_reply(const struct ctl *ctl, const char *what,
+		       const json_t *reply)
 {
 	const char *error = json_string_value(json_object_get(reply, "error"));
 
 	if (json_is_true(json_object_get(reply, "ok")))
 		return CTL_OK;
-	return ctl_fail(ctl, "%s", error == NULL ? "refused" : error);
+	return ctl_fail(ctl, "%s%s%s", what == NULL ? "" : what,
+			what == NULL ? "" : ": ",
+			error == NULL ? "refused" : error);
 }
 
 static void add_cell(struct table *table, const struct ctl_column *column,
@@ -178,7 +181,7 @@ int run_list(const struct ctl *ctl, const struct ctl_call *call)
 	channel_close(&channel);
 	if (reply == NULL)
 		return CTL_FAILED;
-	status = check_reply(ctl, reply);
+	status = check_reply(ctl, NULL, reply);
 	if (status == CTL_OK && ctl->is_json)
 		ctl_print_json(reply);
 	else if (status == CTL_OK)
@@ -219,7 +222,7 @@ static bool may_create(const struct ctl_command *command)
 
 /* The reply to REQUEST, which it takes; NULL after it was told why. */
 static json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
-			 json_t *request_take)
+			 const char *what, json_t *request_take)
 {
 	struct channel channel;
 	json_t *reply = NULL;
@@ -229,7 +232,7 @@ static json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
 		channel_close(&channel);
 	}
 	json_decref(request_take);
-	if (reply != NULL && check_reply(ctl, reply) != CTL_OK) {
+	if (reply != NULL && check_reply(ctl, what, reply) != CTL_OK) {
 		json_decref(reply);
 		reply = NULL;
 	}
@@ -242,7 +245,7 @@ int run_change(const struct ctl *ctl, const struct ctl_call *call)
 
 	if (request == NULL)
 		return CTL_USAGE;
-	reply = carry_out(ctl, call, request);
+	reply = carry_out(ctl, call, NULL, request);
 	if (reply == NULL)
 		return CTL_FAILED;
 	if (ctl->is_json)
@@ -331,7 +334,7 @@ int run_token(const struct ctl *ctl, const struct ctl_call *call)
 					path, strerror(errno));
 		}
 	}
-	reply = carry_out(ctl, call, request);
+	reply = carry_out(ctl, call, NULL, request);
 	if (reply != NULL)
 		status = deliver(ctl, call, reply, path, fd);
 	json_decref(reply);
@@ -427,13 +430,8 @@ int run_map_add(const struct ctl *ctl, const struct ctl_call *call)
 		json_t *reply = NULL;
 
 		if (request != NULL)
-			reply = carry_out(ctl, call, request);
+			reply = carry_out(ctl, call, call->args[i], request);
 		if (reply == NULL) {
-			if (!ctl->is_json)
-				(void)fprintf(stderr,
-					      "hillctl: that was file %u of "
-					      "%u\n",
-					      i + 1, call->nargs);
 			status = CTL_FAILED;
 			break;
 		}

@@ -168,7 +168,7 @@ int run_export(const struct ctl *ctl, const struct ctl_call *call)
 	int64_t id = 0;
 	int status;
 
-	status = match_find(ctl, call, NULL, &id);
+	status = match_parse(call, &id);
 	if (status != CTL_OK)
 		return status;
 	if (channel_open_read(&channel, ctl) != 0)

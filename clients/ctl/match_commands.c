@@ -206,9 +206,8 @@ static int run_match_show(const struct ctl *ctl, const struct ctl_call *call)
 	int64_t id;
 	int status;
 
-	if (!ctl_parse_number(call->args[0], &id))
-		return ctl_usage(call, "match show: '%s' is no match's ID",
-				 call->args[0]);
+	if (match_parse(call, &id) != CTL_OK)
+		return CTL_USAGE;
 	if (channel_open_read(&channel, ctl) != 0)
 		return CTL_FAILED;
 	status = store_match(channel.store, id, &match, &error) == 0

@@ -157,19 +157,28 @@ static int find_by_seed(const struct ctl *ctl, const struct ctl_call *call,
 	return status;
 }
 
-int match_find(const struct ctl *ctl, const struct ctl_call *call,
-	       struct store *store, int64_t *ret)
+int match_parse(const struct ctl_call *call, int64_t *ret)
 {
-	if (call->nargs == 0 && ctl_value(call, "seed") != NULL)
-		return find_by_seed(ctl, call, store, ret);
+	const char *name = call->command->name;
+	bool has_seed = ctl_value(call, "seed") != NULL;
+
+	*ret = 0;
 	if (call->nargs == 0)
-		return ctl_usage(call, "%s: the match's ID is missing",
-				 call->command->name);
-	if (ctl_value(call, "seed") != NULL)
-		return ctl_usage(call, "%s: either an ID or --seed",
-				 call->command->name);
-	if (!ctl_parse_number(call->args[0], ret))
-		return ctl_usage(call, "%s: '%s' is no match's ID",
-				 call->command->name, call->args[0]);
+		return has_seed ? CTL_OK
+				: ctl_usage(call,
+					    "%s: the match's ID is "
+					    "missing",
+					    name);
+	if (has_seed)
+		return ctl_usage(call, "%s: either an ID or --seed", name);
+	if (!ctl_parse_number(call->args[0], ret) || *ret < 1)
+		return ctl_usage(call, "%s: '%s' is no match's ID", name,
+				 call->args[0]);
 	return CTL_OK;
+}
+
+int match_find(const struct ctl *ctl, const struct ctl_call *call,
+	       struct store *store, int64_t *id)
+{
+	return *id != 0 ? CTL_OK : find_by_seed(ctl, call, store, id);
 }

@@ -18,11 +18,13 @@ json_t *match_hex(uint64_t value) WARN_UNUSED;
 void match_add_bytes(json_t *object, const char *name, const char *text,
 		     size_t len);
 /*
- * The match that CALL means: its only argument, or the newest with --seed and
- * --ladder. CTL_OK with *RET, else an exit status after it was told why.
+ * The match that CALL names: its argument, or 0 for the newest with --seed
+ * and --ladder. CTL_OK with *RET, or CTL_USAGE after it was told why.
  */
+int match_parse(const struct ctl_call *call, int64_t *ret);
+/* Find the match when *ID is 0. CTL_OK, or CTL_FAILED likewise. */
 int match_find(const struct ctl *ctl, const struct ctl_call *call,
-	       struct store *store, int64_t *ret);
+	       struct store *store, int64_t *id);
 
 int run_replay(const struct ctl *ctl, const struct ctl_call *call);
 int run_verify(const struct ctl *ctl, const struct ctl_call *call);

@@ -388,6 +388,8 @@ int run_replay(const struct ctl *ctl, const struct ctl_call *call)
 	int64_t id = 0;
 	int status = check_options(ctl, call, &viewer);
 
+	if (status == CTL_OK)
+		status = match_parse(call, &id);
 	if (status != CTL_OK)
 		return status;
 	if (channel_open_read(&channel, ctl) != 0)

@@ -205,15 +205,11 @@ static int verify_all(struct survey *survey, unsigned jobs)
 	return conclude(survey);
 }
 
-static int verify_single(struct survey *survey, const struct ctl_call *call)
+static int verify_single(struct survey *survey, int64_t id)
 {
 	struct store_error error = { "" };
 	struct rerun_report report;
-	int64_t id = 0;
-	int status = match_find(survey->ctl, call, survey->store, &id);
 
-	if (status != CTL_OK)
-		return status;
 	if (rerun_verify_stored(survey->store, id, &report, &error) != 0)
 		return ctl_fail(survey->ctl, "%s", error.text);
 	take_report(survey, id, &report);
@@ -227,6 +223,7 @@ int run_verify(const struct ctl *ctl, const struct ctl_call *call)
 	int64_t jobs = ctl_number(call, "jobs", 1);
 	bool is_all = ctl_value(call, "all") != NULL;
 	struct channel channel;
+	int64_t id = 0;
 	int status;
 
 	if (is_all == (call->nargs == 1))
@@ -234,12 +231,14 @@ int run_verify(const struct ctl *ctl, const struct ctl_call *call)
 	if (jobs < 1 || jobs > JOBS_MAX)
 		return ctl_usage(call, "--jobs: %lld is not 1 to %d",
 				 (long long)jobs, (int)JOBS_MAX);
+	if (!is_all && match_parse(call, &id) != CTL_OK)
+		return CTL_USAGE;
 	if (channel_open_read(&channel, ctl) != 0)
 		return CTL_FAILED;
 	survey.store = channel.store;
 	survey.failures = json_array();
 	status = is_all ? verify_all(&survey, (unsigned)jobs)
-			: verify_single(&survey, call);
+			: verify_single(&survey, id);
 	json_decref(survey.failures);
 	channel_close(&channel);
 	return status;
