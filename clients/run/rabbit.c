@@ -98,6 +98,7 @@ static void next_seed(const struct seeds *seeds, unsigned number, char *ret,
 {
 	uint64_t count = (uint64_t)seeds->last - (uint64_t)seeds->first + 1;
 	uint64_t step = number - 1;
+	uint64_t seed;
 
 	if (!seeds->is_range) {
 		(void)snprintf(ret, size, "%s", seeds->text);
@@ -105,8 +106,9 @@ static void next_seed(const struct seeds *seeds, unsigned number, char *ret,
 	}
 	if (count != 0)
 		step %= count;
-	(void)snprintf(ret, size, "%lld",
-		       (long long)((uint64_t)seeds->first + step));
+	/* Through unsigned, as the range may be wider than int64_t. */
+	seed = (uint64_t)seeds->first + step;
+	(void)snprintf(ret, size, "%lld", (long long)seed);
 }
 
 static bool make(struct play *play, struct play_match *match,

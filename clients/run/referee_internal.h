@@ -58,8 +58,8 @@ struct referee {
 
 /* Do what the match of TABLE has put into the referee's OUT. */
 void referee_apply(struct table *table);
-/* A line, or the whole output, of SEAT's program; its program_line_fn. */
-void referee_take_line(void *seat, const char *line, size_t len);
+/* A program_line_fn; CONTEXT is the program's struct seat. */
+void referee_take_line(void *context, const char *line, size_t len);
 /* Move the bytes of SEAT's program, of which FDS were polled; see to its end. */
 void referee_serve_seat(struct seat *seat, const struct pollfd *fds,
 			size_t count);
