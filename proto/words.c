@@ -140,7 +140,7 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("grace-ms", "time between `@interrupt` and the end, in "
 				  "games that have it"),
 		  NEED("ready-ms", "time to say `@ready`"),
-		  NEED("line-max", "bytes that a game line may have"),
+		  NEED("line-max", "bytes that a reply may have"),
 		  NEED("rated", "1: counts for the ladder"),
 		  MAY("whole-input", "1: the program reads `@input` to its end "
 				     "and all that it prints is one reply"),

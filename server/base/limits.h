@@ -14,6 +14,7 @@ enum {
 	LIMIT_GAME_LINE_BYTES =
 		65536,              /* a game line, unless the game says more */
 	LIMIT_LINES_AHEAD = 16,     /* replies that wait for their request */
+	LIMIT_REPLY_LINES = 1024,   /* lines of one reply, where it has more */
 	LIMIT_OVERLONG_FACTOR = 16, /* x line-max without an LF ends the link */
 	LIMIT_MAP_BYTES = 32 * 1024 * 1024,
 	LIMIT_LOGIN_MS = 10000,    /* from connect to a correct login */

@@ -6,7 +6,8 @@
  * + the sequence of (seat, input) determine every line it emits and the
  * result, on every machine. It does no I/O, reads no clock, allocates only its
  * own state, trusts no reply and ranks by integers. One engine is one `const
- * struct game` in one file (plus what that file needs); games.c lists them.
+ * struct game` in one file (plus what that file needs) and one line in
+ * meson.build, which makes games_all[]. README.md says how to write one.
  *
  * How a match runs:
  *
@@ -55,9 +56,28 @@ enum game_stop {
 	GAME_NSTOPS
 };
 
+/*
+ * What one reply is. Of several lines each but the last keeps its LF (never a
+ * CR before it), and nothing is taken out: the count and the end line too are
+ * in what feed() gets. All of it together has at most line_max bytes; what is
+ * longer, or has too many lines, is fed as the empty line once it has ended.
+ */
+enum game_form {
+	GAME_FORM_LINE,  /* one line */
+	GAME_FORM_FIXED, /* reply_lines lines */
+	/*
+	 * a line that is a decimal number up to reply_lines, then so many
+	 * more; a first line that is no number stands alone
+	 */
+	GAME_FORM_COUNTED,
+	/* at most reply_lines lines, and then one that is reply_end */
+	GAME_FORM_ENDED,
+	GAME_NFORMS
+};
+
 /* What a seat's turn came to. */
 enum game_input {
-	GAME_REPLY, /* one line, without its LF and without a CR before it */
+	GAME_REPLY, /* one, without its last LF and without a CR before it */
 	GAME_LATE, /* the request's time ran out: no reply will be fed for it */
 	GAME_GONE, /* the program has ended; may come whether asked or not; nothing more follows from this seat */
 	GAME_NINPUTS
@@ -166,6 +186,11 @@ struct game {
 	 * all seats in one world; else bots are compared on the same instance
 	 */
 	bool is_shared;
+	/* What one reply is; a line when nothing is said. */
+	enum game_form form;
+	/* FIXED, COUNTED, ENDED: 1..LIMIT_REPLY_LINES */
+	unsigned reply_lines;
+	const char *reply_end; /* ENDED: no LF in it */
 	const struct game_param *params;
 	unsigned nparams;
 	const char *const *columns; /* score columns beside `score` */
@@ -190,7 +215,7 @@ struct game {
 	void (*map_free)(struct game_map *map); /* NULL is fine */
 	/* The most seats that MAP has room for; at least seats_min. */
 	unsigned (*map_seats)(const struct game_map *map);
-	/* Bytes that a reply line may have, without its LF. */
+	/* Bytes that a reply may have, without its last LF. */
 	size_t (*line_max)(const struct game_map *map);
 	/*
 	 * What the original put on SEAT's command line, words separated by

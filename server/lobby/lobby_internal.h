@@ -414,6 +414,8 @@ void play_link_lost(struct lobby *lobby, struct lobby_peer *peer,
 		    int64_t now_us);
 /* Whether the match of PEER takes more lines of it now. */
 bool play_wants(const struct lobby_peer *peer);
+/* Lines that one reply in the match of PEER may have. */
+unsigned play_reply_lines(const struct lobby_peer *peer);
 void play_expire(struct lobby *lobby, int64_t now_us);
 /* Stop all plays that are in STATE: the server goes down. */
 void play_abandon(struct lobby *lobby, enum play_state state, int64_t now_us);

@@ -259,8 +259,12 @@ static void take_lines(struct lobby *lobby, struct lobby_peer *peer,
 		       struct frame_input *input, int64_t now_us)
 {
 	struct framer *framer = &peer->session.framer;
+	unsigned most = LIMIT_LINES_PER_STEP;
 
-	for (unsigned i = 0; i < LIMIT_LINES_PER_STEP; i++) {
+	/* A reply that is here to its end must not be late for its length. */
+	if (peer->play != NULL)
+		most += play_reply_lines(peer) - 1;
+	for (unsigned i = 0; i < most; i++) {
 		struct frame frame;
 
 		if (peer->play != NULL && !play_wants(peer)) {

@@ -334,6 +334,11 @@ bool play_wants(const struct lobby_peer *peer)
 	return match_wants(peer->play->match, peer->seat);
 }
 
+unsigned play_reply_lines(const struct lobby_peer *peer)
+{
+	return match_reply_lines(peer->play->match);
+}
+
 void lobby_clock_started(struct lobby *lobby, struct lobby_peer *peer,
 			 int64_t now_us)
 {

@@ -30,19 +30,12 @@ static void wait_for(struct match *match, unsigned seat,
 		abort();
 }
 
-/* A line of any length, or one that was too long. */
-static void take_line(struct match *match, unsigned seat,
-		      const struct ahead_item *item, struct match_out *out)
+/* A whole reply, or one that was too long. */
+static void take_reply(struct match *match, unsigned seat,
+		       const struct ahead_item *item, struct match_out *out)
 {
 	struct match_seat *self = &match->seats[seat];
 
-	match_out_clear(out);
-	if (self->has_ended || self->is_gone)
-		return;
-	if (match->state == MATCH_OFFERED ? !self->is_ready
-					  : !match_is_in_play(match))
-		return;
-	assert(match_wants(match, seat));
 	if (match->state != MATCH_RUNNING || self->ahead.items > 0 ||
 	    (self->owed == 0 && !self->is_asked)) {
 		wait_for(match, seat, item);
@@ -57,6 +50,29 @@ static void take_line(struct match *match, unsigned seat,
 		turns_answer(match, seat, item->kind == AHEAD_LONG, item->text,
 			     item->len, item->at_us, out);
 	turns_pump(match, out);
+}
+
+/* A line of any length, or one that was too long. */
+static void take_line(struct match *match, unsigned seat,
+		      struct ahead_item *item, struct match_out *out)
+{
+	struct match_seat *self = &match->seats[seat];
+	struct block *block = NULL;
+
+	match_out_clear(out);
+	if (self->has_ended || self->is_gone)
+		return;
+	if (match->state == MATCH_OFFERED ? !self->is_ready
+					  : !match_is_in_play(match))
+		return;
+	assert(match_wants(match, seat));
+	if (match->game->form != GAME_FORM_LINE) {
+		block = block_take(match, self, item);
+		if (block == NULL)
+			return;
+	}
+	take_reply(match, seat, item, out);
+	block_free(block);
 }
 
 void match_line(struct match *match, unsigned seat, const char *text,
@@ -95,6 +111,9 @@ void match_skip(struct match *match, unsigned seat, int64_t now_us,
 	match_out_clear(out);
 	if (!match_is_in_play(match) || self->has_ended || self->is_gone)
 		return;
+	/* Of the reply that will not come nothing is kept. */
+	if (self->owed > self->ahead.items)
+		block_drop(self);
 	/* Each is worth one owed reply: a flood of them must not pile up. */
 	if (match->state == MATCH_BUSY) {
 		if (self->ahead.items < self->owed + LIMIT_LINES_AHEAD)
@@ -117,6 +136,7 @@ static void leave(struct match *match, unsigned seat, const char *how,
 		return;
 	if (self->is_gone && (!is_at_once || self->ahead.items == 0))
 		return;
+	block_drop(self);
 	if (is_at_once)
 		ahead_release(&self->ahead);
 	self->is_gone = true;

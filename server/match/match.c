@@ -123,6 +123,9 @@ int match_new(struct match **ret, const struct match_config *config,
 	    setup->seats > config->game->seats_max ||
 	    setup->seats > GAME_SEATS_MAX)
 		return -EINVAL;
+	assert(config->game->form == GAME_FORM_LINE ||
+	       (config->game->reply_lines >= 1 &&
+		config->game->reply_lines <= LIMIT_REPLY_LINES));
 	match_out_clear(out);
 	match = xcalloc(1, sizeof(*match) +
 				   setup->seats * sizeof(match->seats[0]));
@@ -179,6 +182,7 @@ void match_free(struct match *match)
 	match->game->free(match->engine);
 	for (unsigned i = 0; i < match->nseats; i++) {
 		ahead_release(&match->seats[i].ahead);
+		block_drop(&match->seats[i]);
 		free_held(&match->seats[i]);
 		free(match->seats[i].bot);
 	}
@@ -224,6 +228,7 @@ void match_end_seat(struct match *match, unsigned seat, const char *stop,
 	self->has_ended = true;
 	turn_clock_off(self);
 	ahead_release(&self->ahead);
+	block_drop(self);
 	free_held(self);
 	out->clock &= ~seat_bit(seat);
 	out->ended |= seat_bit(seat);

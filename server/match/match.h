@@ -173,17 +173,23 @@ void match_ready(struct match *match, unsigned seat, bool is_quiet,
  * SEAT said a game line TEXT of LEN bytes, without its LF and CR and with the
  * first @ of @@ dropped; borrowed for the call. NOW_US is when its LF was
  * received. Thrown away before the seat's @ready and after its end. Call it
- * only while match_wants() is true.
+ * only while match_wants() is true. Where a reply has several lines
+ * (game->form) it came when its last line came; a half of one is nothing until
+ * then, and at the verdict the beginning of the reply that is owed.
  */
 void match_line(struct match *match, unsigned seat, const char *text,
 		size_t len, int64_t now_us, struct match_out *out);
-/* A line of more than line-max; its bytes are gone. Otherwise as match_line. */
+/* A line of more than line-max; its bytes are gone. Otherwise as match_line:
+ * a reply that it is part of is too long. */
 void match_line_long(struct match *match, unsigned seat, int64_t now_us,
 		     struct match_out *out);
 /* Whether SEAT may say more lines now: false when 16 replies, or one line-max
  * of bytes, are ahead. Then stop reading it; every call may change that. */
 bool match_wants(const struct match *match, unsigned seat);
-/* @skip: the oldest owed reply of SEAT will not come. Else ignored. */
+/*
+ * @skip: the oldest owed reply of SEAT will not come, or not the rest of it.
+ * Else ignored.
+ */
 void match_skip(struct match *match, unsigned seat, int64_t now_us,
 		struct match_out *out);
 /*
@@ -267,8 +273,10 @@ bool match_seat_plays(const struct match *match, unsigned seat);
 bool match_seat_is_ready(const struct match *match, unsigned seat);
 uint32_t match_seat_faults(const struct match *match, unsigned seat,
 			   enum match_fault fault);
-/* Bytes that a game line may have; what @match line-max told. */
+/* Bytes that a reply may have; what @match line-max told. */
 size_t match_line_max(const struct match *match);
+/* Lines that a reply may have, its count or end included; 1 in most games. */
+unsigned match_reply_lines(const struct match *match);
 /* Bytes on the heap, without the engine's state. */
 size_t match_bytes(const struct match *match);
 /* The engine's state for grid and dump; NULL before it runs and while BUSY. */

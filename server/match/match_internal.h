@@ -9,6 +9,7 @@
  *	turns.c		feeding the engine and what comes out of it
  *	turn_clock.c	when a request's time runs and runs out
  *	ahead.c		inputs that wait for their request
+ *	block.c		replies of several lines, until they are whole
  *	told.c		control lines
  *	record.c	what is left behind
  *	transcript.c, notes.c, packer.c, digest.c
@@ -63,6 +64,14 @@ struct ahead {
 	uint16_t items;
 };
 
+/* A reply of several lines of which some have come. */
+struct block {
+	struct buf text; /* the lines so far; empty when IS_LONG */
+	uint64_t left;   /* lines that may still come */
+	bool is_long;
+	bool has_begun;
+};
+
 enum turn_clock_state {
 	TURN_CLOCK_OFF,    /* the seat owes the engine nothing */
 	TURN_CLOCK_UNSENT, /* asked; no send() was tried yet */
@@ -98,7 +107,8 @@ struct match_seat {
 	uint32_t requests;
 	size_t transcript_bytes;
 	struct ahead ahead;
-	struct buf *held; /* owned; NULL until needed: a quiet seat's */
+	struct block *block; /* owned; NULL: no reply has half come */
+	struct buf *held;    /* owned; NULL until needed: a quiet seat's */
 	/* For the record. */
 	uint32_t faults[MATCH_NFAULTS];
 	uint32_t early, banked;
@@ -223,6 +233,19 @@ int ahead_push(struct ahead *ahead, const struct ahead_item *item) WARN_UNUSED;
 bool ahead_peek(const struct ahead *ahead, struct ahead_item *ret);
 void ahead_pop(struct ahead *ahead);
 void ahead_release(struct ahead *ahead);
+
+/* block.c */
+/*
+ * SEAT said LINE, which may be AHEAD_LONG, in a game whose replies have
+ * several lines. NULL: its reply is not whole yet. Else the whole of it, which
+ * LINE has become: its text is borrowed from the block returned. The caller's:
+ * block_free.
+ */
+struct block *block_take(const struct match *match, struct match_seat *seat,
+			 struct ahead_item *line) WARN_UNUSED;
+void block_free(struct block *block); /* NULL is fine */
+/* What has come of SEAT's next reply will not become one. */
+void block_drop(struct match_seat *seat);
 
 /* told.c: each appends to what goes to the seat, or holds it back. */
 void told_match(struct match *match, unsigned seat, struct match_out *out);

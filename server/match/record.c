@@ -204,6 +204,21 @@ const struct game_state *match_game_state(const struct match *match)
 	return match->state == MATCH_BUSY ? NULL : match->engine;
 }
 
+unsigned match_reply_lines(const struct match *match)
+{
+	switch (match->game->form) {
+	case GAME_FORM_FIXED:
+		return match->game->reply_lines;
+	case GAME_FORM_COUNTED:
+	case GAME_FORM_ENDED:
+		return match->game->reply_lines + 1;
+	case GAME_FORM_LINE:
+	case GAME_NFORMS:
+		break;
+	}
+	return 1;
+}
+
 size_t match_bytes(const struct match *match)
 {
 	size_t bytes =
@@ -216,6 +231,8 @@ size_t match_bytes(const struct match *match)
 		const struct match_seat *seat = &match->seats[i];
 
 		bytes += seat->ahead.cap + strlen(seat->bot) + 1;
+		if (seat->block != NULL)
+			bytes += sizeof(*seat->block) + seat->block->text.cap;
 		if (seat->held != NULL)
 			bytes += sizeof(*seat->held) + seat->held->cap;
 	}
@@ -240,7 +257,10 @@ static void check_seat(const struct match *match, unsigned seat)
 	    (!match_is_in_play(match) && match->state != MATCH_OFFERED &&
 	     match->state != MATCH_CANCELLED))
 		assert(!self->is_asked && self->ahead.items == 0 &&
-		       self->held == NULL);
+		       self->held == NULL && self->block == NULL);
+	if (self->block != NULL)
+		assert(match->game->form != GAME_FORM_LINE && !self->is_gone &&
+		       self->block->left > 0);
 	if (match->state == MATCH_RUNNING) {
 		/* What can be dealt with does not wait. */
 		if (ahead_peek(&self->ahead, &item))

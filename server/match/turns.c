@@ -67,6 +67,7 @@ void turns_gone(struct match *match, unsigned seat, int64_t now_us,
 	};
 
 	self->is_gone = true;
+	block_drop(self);
 	ahead_release(&self->ahead);
 	stop_clock(match, seat, out);
 	notes_write(&match->notes, out->scratch, &note);
@@ -100,12 +101,18 @@ static bool has_share(struct match *match, unsigned seat, size_t len,
 
 static void tell_long(struct match *match, unsigned seat, struct match_out *out)
 {
+	const struct game *game = match->game;
 	char text[DETAIL_BYTES];
+	char lines[32] = "";
 
 	match->seats[seat].faults[MATCH_FAULT_LONG]++;
+	if (game->form == GAME_FORM_COUNTED || game->form == GAME_FORM_ENDED)
+		(void)snprintf(lines, sizeof(lines), " or %u lines",
+			       game->reply_lines);
 	(void)snprintf(text, sizeof(text),
-		       "the line has more than %zu bytes: taken as empty",
-		       match->line_max);
+		       "the %s has more than %zu bytes%s: taken as empty",
+		       game->form == GAME_FORM_LINE ? "line" : "reply",
+		       match->line_max, lines);
 	told_fault(match, seat, MATCH_FAULT_LONG, text, out);
 }
 

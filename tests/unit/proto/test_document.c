@@ -130,6 +130,9 @@ static void add_bounds(struct buf *out)
 		{ "raw lines of a word that the server does not know",
 		  LIMIT_SKIPPED_LINES },
 		{ "replies ahead of their request", LIMIT_LINES_AHEAD },
+		{ "lines of a reply, where it has several, but for their "
+		  "number or the end line",
+		  LIMIT_REPLY_LINES },
 		{ "seats of a match", LIMIT_SEATS },
 		{ "bytes of a file or an input", LIMIT_MAP_BYTES },
 		{ "bytes of output, files not counted, that wait for a peer "
