@@ -217,7 +217,8 @@ static bool may_create(const struct ctl_command *command)
 {
 	const char *verb = strchr(command->name, ' ');
 
-	return strcmp(verb, " add") == 0 && strncmp(command->name, "token", 5);
+	return strcmp(verb, " add") == 0 &&
+	       strcmp(command->name, "token add") != 0;
 }
 
 /* The reply to REQUEST, which it takes; NULL after it was told why. */

@@ -24,7 +24,7 @@ struct line {
 static void complain(const char *format, va_list args)
 {
 	struct buf text = BUF_INIT(SHOWN_BYTES_MAX),
-		   shown = BUF_INIT(2 * SHOWN_BYTES_MAX);
+		   shown = BUF_INIT((size_t)2 * SHOWN_BYTES_MAX);
 
 	buf_add_vformat(&text, format, args);
 	text_escape(buf_text(&text), text.len, &shown);

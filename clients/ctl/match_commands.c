@@ -304,14 +304,12 @@ static int run_summary(const struct ctl *ctl, const struct ctl_call *call)
 
 /* ---- status, drain ---- */
 
-static void print_members(const char *prefix, const json_t *object)
+static void print_members(const char *prefix, json_t *object)
 {
 	const char *key;
 	json_t *value;
-	/* jansson's loop takes no const object, and changes none. */
-	json_t *loop = (json_t *)(uintptr_t)object;
 
-	json_object_foreach(loop, key, value) {
+	json_object_foreach(object, key, value) {
 		struct buf text = BUF_INIT(65536), shown = BUF_INIT(262144);
 		char *dump = NULL;
 

@@ -91,6 +91,8 @@ void table_print(const struct table *table, FILE *file)
 {
 	size_t widths[TABLE_COLUMNS_MAX];
 
+	if (table->ncolumns == 0)
+		return;
 	for (unsigned i = 0; i < table->ncolumns; i++)
 		widths[i] = text_width(table->titles[i]);
 	for (size_t i = 0; i < table->ncells; i++) {

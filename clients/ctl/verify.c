@@ -45,7 +45,7 @@ static void show_progress(struct survey *survey)
 		return;
 	survey->shown_us = now_us;
 	(void)fprintf(stderr, "\r\033[K%llu of %lld verified, %llu failed",
-		      (unsigned long long)(survey->verified + survey->failed),
+		      (unsigned long long)survey->verified + survey->failed,
 		      (long long)survey->total,
 		      (unsigned long long)survey->failed);
 	(void)fflush(stderr);

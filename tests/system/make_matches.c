@@ -6,7 +6,8 @@
  *
  *	make-matches DATABASE LADDER COUNT SEED BOT...
  *
- * A match's seed is SEED, SEED + 1, ... Prints each match's id.
+ * A match's seed is SEED, SEED + 1, ...; every seventh one is void. Prints
+ * each match's id.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,15 @@
 #include "server/match/record.h"
 #include "server/store/store.h"
 
-enum { MS = 1000, SIDE = 20, STEPS_MAX = 100000, BANK_SPEND_MS = 500 };
+enum {
+	MS = 1000,
+	SIDE = 20,
+	STEPS_MAX = 100000,
+	VOID_STEP = 12,
+	VOID_EACH = 7,
+	VOID_AT = 3,
+	BANK_SPEND_MS = 500
+};
 
 struct table {
 	struct store *store;
@@ -194,14 +203,20 @@ static void play(struct table *table, int64_t id, const char *seed)
 	int64_t now_us = clock_now_us();
 	struct match *match = offer(table, id, seed, now_us);
 	struct match_record *record;
-	bool is_over = false;
+	bool is_void = atoll(seed) % VOID_EACH == VOID_AT, is_over = false;
 
 	for (unsigned seat = 0; seat < table->ladder->seats; seat++) {
 		match_ready(match, seat, false, now_us, table->out);
 		is_over = settle(table, match, now_us);
 	}
-	for (unsigned n = 0; n < STEPS_MAX && !is_over; n++)
+	for (unsigned n = 0; n < STEPS_MAX && !is_over; n++) {
 		is_over = step(table, match, &now_us);
+		if (is_void && !is_over && n == VOID_STEP) {
+			match_void(match, "stall", "the host slept", now_us,
+				   table->out);
+			is_over = settle(table, match, now_us);
+		}
+	}
 	if (!is_over)
 		die("the match does not end");
 	record = match_take_record(match, table->out);
