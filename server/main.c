@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - hilld: wiring, start and shutdown. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,6 +184,21 @@ static int announce(struct daemon *hilld, unsigned descriptors)
 	return 0;
 }
 
+/*
+ * From here on the end is under way, and nothing may cut it short: the loop's
+ * handlers go with the loop. All other threads block signals anyhow.
+ */
+static void block_signals(void)
+{
+	sigset_t ours;
+
+	(void)sigemptyset(&ours);
+	(void)sigaddset(&ours, SIGTERM);
+	(void)sigaddset(&ours, SIGINT);
+	(void)sigaddset(&ours, SIGHUP);
+	(void)pthread_sigmask(SIG_BLOCK, &ours, NULL);
+}
+
 static int serve(struct daemon *hilld)
 {
 	unsigned descriptors = net_raise_descriptors();
@@ -197,6 +213,7 @@ static int serve(struct daemon *hilld)
 	if (rc == 0) {
 		net_on_hangup(hilld->net, on_hangup, hilld);
 		rc = net_run(hilld->net);
+		block_signals();
 	}
 	net_free(hilld->net);
 	if (hilld->store != NULL) {
