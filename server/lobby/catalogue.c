@@ -386,12 +386,32 @@ static void replace_maps(struct lobby *lobby, const struct row_catalogue *rows)
 	map_retry_failed(lobby);
 }
 
+/* Where bots had come to before the server's start; only then rows say so. */
+static void take_roads(struct lobby *lobby, const struct row_catalogue *rows)
+{
+	for (size_t i = 0; i < rows->nroads; i++) {
+		const struct row_road *row = &rows->roads[i];
+		struct road *road;
+
+		for (size_t k = 0; k < lobby->nbots; k++) {
+			if (lobby->bots[k]->id != row->bot_id)
+				continue;
+			road = &bot_standing(lobby->bots[k], row->ladder_id)
+					->road;
+			road->next = row->next;
+			road->nagain = row->nagain;
+			memcpy(road->again, row->again, sizeof(road->again));
+		}
+	}
+}
+
 void lobby_catalogue_replace(struct lobby *lobby,
 			     const struct row_catalogue *rows, int64_t now_us)
 {
 	replace_maps(lobby, rows);
 	replace_ladders(lobby, rows);
 	replace_bots(lobby, rows, now_us);
+	take_roads(lobby, rows);
 	start_reserve(lobby, now_us);
 	lobby_settle(lobby, now_us);
 }

@@ -126,6 +126,6 @@ void instance_give_back(struct ladder *ladder, struct bot *bot,
 
 	if (instance->number + 1 == road->next)
 		road->next--;
-	else if (road->nagain < ROAD_AGAIN_MAX)
+	else if (road->nagain < ROW_ROAD_AGAIN_MAX)
 		road->again[road->nagain++] = instance->number;
 }

@@ -273,7 +273,8 @@ void lobby_ids(struct lobby *lobby, int64_t from, uint32_t count,
  * The catalogue is now ROWS (borrowed for the call). Peers stay; what is in
  * play is played to its end by the rules it began with. Who waits for a
  * ladder that vanished leaves its queue; peers of a bot that vanished are
- * closed, at the end of their match if they play.
+ * closed, at the end of their match if they play. ROWS with roads (at the
+ * server's start) say where bots go on.
  */
 void lobby_catalogue_replace(struct lobby *lobby,
 			     const struct row_catalogue *rows, int64_t now_us);

@@ -43,12 +43,11 @@ TAILQ_HEAD(waiting_queue, waiting);
 TAILQ_HEAD(peer_list, lobby_peer);
 LIST_HEAD(told_list, play_seat);
 
-enum { ROAD_AGAIN_MAX = 4 };
-
 /* How far one has come in a row of instances. */
 struct road {
 	uint64_t next;
-	uint64_t again[ROAD_AGAIN_MAX]; /* given back by cancelled offers */
+	/* Given back by cancelled offers, or left behind by a crash. */
+	uint64_t again[ROW_ROAD_AGAIN_MAX];
 	unsigned nagain;
 };
 

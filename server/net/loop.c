@@ -289,6 +289,11 @@ int net_reload(struct net *net)
 	struct store_error error;
 	int rc = store_catalogue(net->store, &rows, &error);
 
+	if (rc == 0) {
+		rc = store_roads(net->store, &rows, &error);
+		if (rc < 0)
+			row_catalogue_release(&rows);
+	}
 	if (rc < 0) {
 		log_error("event=catalogue_unread reason=\"%s\"", error.text);
 		return rc;

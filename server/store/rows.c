@@ -14,6 +14,7 @@ void row_catalogue_release(struct row_catalogue *catalogue)
 	free(catalogue->tokens);
 	free(catalogue->ladders);
 	free(catalogue->maps);
+	free(catalogue->roads);
 	memset(catalogue, 0, sizeof(*catalogue));
 }
 

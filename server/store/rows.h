@@ -21,7 +21,8 @@ enum {
 	ROW_PARAMS_BYTES = 512,  /* "turns=500", the NUL included */
 	ROW_OPTIONS_BYTES = 512, /* a map's row options, likewise */
 	ROW_REASON_BYTES = 256,  /* why a match is void, likewise */
-	ROW_SEED_BYTES = 24      /* a 63-bit seed in decimal, likewise */
+	ROW_SEED_BYTES = 24,     /* a 63-bit seed in decimal, likewise */
+	ROW_ROAD_AGAIN_MAX = 16  /* instances that wait to be played again */
 };
 
 struct row_bot {
@@ -91,6 +92,18 @@ struct row_map {
 	bool is_disabled;
 };
 
+/*
+ * How far a bot has come on a ladder of a solo game whose seeds come in order.
+ * Instance N is map N % nmaps with the N / nmaps-th seed, round and round.
+ */
+struct row_road {
+	int64_t bot_id;
+	int64_t ladder_id;
+	uint64_t next;                      /* the first one not begun */
+	uint64_t again[ROW_ROAD_AGAIN_MAX]; /* before it, not played */
+	unsigned nagain;
+};
+
 /* All that the lobby has to know, read at one moment. */
 struct row_catalogue {
 	struct row_bot *bots; /* by id, disabled ones included */
@@ -101,6 +114,8 @@ struct row_catalogue {
 	size_t nladders;
 	struct row_map *maps; /* by id, disabled ones included */
 	size_t nmaps;
+	struct row_road *roads; /* none, unless store_roads read them */
+	size_t nroads;
 };
 
 /* Match ids first .. first + count - 1, never given before nor again. */

@@ -138,6 +138,12 @@ int store_save(struct store *store, const struct match_record *record,
 int store_catalogue(struct store *store, struct row_catalogue *ret,
 		    struct store_error *error) WARN_UNUSED;
 /*
+ * Add to CATALOGUE how far each bot has come on ladders that it walks by
+ * itself, from all matches stored there: for a server's start. 0, -EIO.
+ */
+int store_roads(struct store *store, struct row_catalogue *catalogue,
+		struct store_error *error) WARN_UNUSED;
+/*
  * The bytes of map MAP_ID, as map_import made them, NUL-terminated beyond
  * *RET_LEN; the caller frees *RET. 0, -ENOENT, -EIO, -ENOMEM. Up to
  * LIMIT_MAP_BYTES: call it on a worker thread.

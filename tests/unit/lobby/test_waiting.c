@@ -130,6 +130,34 @@ static void each_bot_walks_the_seeds_in_order_by_itself(void **state)
 			  "a <~ @args corridor.txt 3\n");
 }
 
+static void a_bot_goes_on_where_the_last_server_left_it(void **state)
+{
+	struct world *world = *state;
+	struct row_road road = { .bot_id = world->bots[0].id,
+				 .ladder_id = LADDER_RABBIT + 1,
+				 .next = 4,
+				 .again = { 2 },
+				 .nagain = 1 };
+
+	world->rows.roads = &road;
+	world->rows.nroads = 1;
+	world_catalogue(world);
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a > @ready 1\n"
+			  "a <~ @args corridor.txt 5\n"
+			  "a > @resign 1\n"
+			  "a > @ready 2\n"
+			  "a <~ @args corridor.txt 7\n"
+			  "a > @resign 2\n"
+			  "a > @ready 3\n"
+			  "a <~ @args corridor.txt 3\n"
+			  "b > @play rabbit-runner\n"
+			  "b > @ready 4\n"
+			  "b <~ @args corridor.txt 3\n");
+}
+
 static void random_seeds_differ_and_the_bots_own_is_another(void **state)
 {
 	struct world *world = *state;
@@ -343,6 +371,7 @@ int main(void)
 		WORLD_TEST(refusals_of_play_say_why),
 		WORLD_TEST(a_bot_meets_itself_only_unrated_and_alone),
 		WORLD_TEST(each_bot_walks_the_seeds_in_order_by_itself),
+		WORLD_TEST(a_bot_goes_on_where_the_last_server_left_it),
 		WORLD_TEST(random_seeds_differ_and_the_bots_own_is_another),
 		WORLD_TEST(nobody_starts_before_the_map_is_there),
 		WORLD_TEST(a_broken_map_is_told_and_tried_again_after_a_change),

@@ -245,6 +245,55 @@ static void remembers_where_a_ladder_is_in_its_seeds(void **state)
 	store_close(store);
 }
 
+static void save_seed(struct store *store, int64_t id, int64_t seed)
+{
+	struct match_record *record = fixture_record(id, 1);
+	char text[24];
+
+	record->ladder_id = FIXTURE_RANGE;
+	record->seats[0].bot_id = record->seats[0].version_id = 2;
+	free((void *)(uintptr_t)record->setup.seed);
+	(void)snprintf(text, sizeof(text), "%lld", (long long)seed);
+	record->setup.seed = xstrdup(text);
+	save(store, record);
+}
+
+static void finds_how_far_a_bot_walked_a_ladders_seeds(void **state)
+{
+	/* Seeds 10 to 14, round and round; 99 is none of them. */
+	static const struct {
+		int seed;
+		uint64_t next;
+		unsigned nagain;
+		uint64_t again; /* the highest */
+	} steps[] = {
+		{ 10, 1, 0, 0 }, { 12, 3, 1, 1 }, { 99, 3, 1, 1 },
+		{ 11, 3, 0, 0 }, { 13, 4, 0, 0 }, { 14, 5, 0, 0 },
+		{ 10, 6, 0, 0 }, { 13, 9, 2, 7 }, { 11, 9, 1, 7 },
+	};
+	struct store *store = fixture_store(*state);
+	struct store_error error = { "" };
+	struct row_catalogue rows;
+
+	assert_int_equal(store_catalogue(store, &rows, &error), 0);
+	assert_int_equal(store_roads(store, &rows, &error), 0);
+	assert_int_equal(rows.nroads, 0);
+	row_catalogue_release(&rows);
+	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		save_seed(store, (int64_t)i + 1, steps[i].seed);
+		assert_int_equal(store_catalogue(store, &rows, &error), 0);
+		assert_int_equal(store_roads(store, &rows, &error), 0);
+		assert_int_equal(rows.nroads, 1);
+		assert_int_equal(rows.roads[0].bot_id, 2);
+		assert_int_equal(rows.roads[0].ladder_id, FIXTURE_RANGE);
+		assert_int_equal(rows.roads[0].next, steps[i].next);
+		assert_int_equal(rows.roads[0].nagain, steps[i].nagain);
+		assert_int_equal(rows.roads[0].again[0], steps[i].again);
+		row_catalogue_release(&rows);
+	}
+	store_close(store);
+}
+
 static void reads_the_catalogue(void **state)
 {
 	struct store *store = fixture_store(*state);
@@ -501,6 +550,7 @@ int main(void)
 		CASE(saves_the_same_match_once),
 		CASE(gives_no_id_twice),
 		CASE(remembers_where_a_ladder_is_in_its_seeds),
+		CASE(finds_how_far_a_bot_walked_a_ladders_seeds),
 		CASE(reads_the_catalogue),
 		CASE(lists_by_bot_ladder_map_seed_and_reason),
 		CASE(sums_up_by_bot_and_game),
