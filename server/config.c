@@ -52,7 +52,7 @@ static const struct key keys[] = {
 	  "threads for long computations and for reading maps" },
 	NUMBER("drain-seconds", drain_seconds, 0, 86400, 60,
 	       "how long running matches may go on after SIGTERM"),
-	NUMBER("login-seconds", login_seconds, 1, 3600, 60,
+	NUMBER("login-seconds", login_seconds, 1, 3600, 10,
 	       "how long a connection may take to log in"),
 	NUMBER("connections-max", connections_max, 1, 1000000, 18000,
 	       "connections at once; the rest is told to come later"),

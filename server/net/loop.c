@@ -206,6 +206,7 @@ static void store_event(struct net *net, const struct store_event *event)
 			  (long long)event->id,
 			  log_quote(text, sizeof(text), event->text,
 				    strlen(event->text)));
+		lobby_store_refused(net->lobby, event->id, now_us);
 		break;
 	case STORE_IDS:
 		lobby_ids(net->lobby, event->ids.first, event->ids.count,
