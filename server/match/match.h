@@ -89,7 +89,11 @@ struct match_limits {
 	uint32_t ready_ms;      /* @ready within this; 0: no limit */
 	uint32_t file_ms;  /* the first clock waits so long for the files */
 	uint32_t grace_ms; /* between @interrupt and the verdict; 0: none */
-	uint32_t stall_void_ms; /* lost by the loop in all; more is void */
+	/*
+	 * Lost by the loop in all; more is void. Stalls of up to a tenth of
+	 * turn_ms do not count: a long match under load gathers many.
+	 */
+	uint32_t stall_void_ms;
 };
 
 struct match_seat_config {
@@ -232,7 +236,7 @@ uint32_t match_due(const struct match *match, int64_t now_us);
 void match_expire(struct match *match, int64_t now_us, struct match_out *out);
 /*
  * The loop itself lost LOST_US just before NOW_US: running clocks are set
- * back by it. More than stall_void_ms in all makes the match VOID.
+ * back by it. More than stall_void_ms of grave ones makes the match VOID.
  */
 void match_credit_stall(struct match *match, int64_t lost_us, int64_t now_us,
 			struct match_out *out);

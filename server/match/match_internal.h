@@ -141,7 +141,8 @@ struct match {
 	int64_t ladder_id, map_id;
 	int64_t ready_by_us; /* while OFFERED */
 	int64_t started_us, ended_us;
-	int64_t stall_us; /* in all */
+	int64_t stall_us; /* credited in all */
+	int64_t grave_us; /* of it, what counts against stall_void_ms */
 	uint64_t inputs;
 	struct packer transcript;
 	struct packer notes;

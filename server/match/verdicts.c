@@ -6,6 +6,9 @@
 
 #include "server/match/match_internal.h"
 
+/* A stall is grave when it is more than one part in so many of a turn. */
+enum { GRAVE_PART = 10 };
+
 void match_clock_started(struct match *match, unsigned seat, int64_t now_us)
 {
 	if (match->seats[seat].clock == TURN_CLOCK_UNSENT)
@@ -131,10 +134,12 @@ void match_credit_stall(struct match *match, int64_t lost_us, int64_t now_us,
 	if (!has_credited)
 		return;
 	match->stall_us += lost_us;
+	if (lost_us * GRAVE_PART > match->limits.turn_ms * US_PER_MS)
+		match->grave_us += lost_us;
 	if (match->limits.stall_void_ms == 0 || match->state == MATCH_BUSY ||
-	    match->stall_us <= match->limits.stall_void_ms * US_PER_MS)
+	    match->grave_us <= match->limits.stall_void_ms * US_PER_MS)
 		return;
 	(void)snprintf(text, sizeof(text), "the server lost %lld ms",
-		       (long long)(match->stall_us / US_PER_MS));
+		       (long long)(match->grave_us / US_PER_MS));
 	match_stop_void(match, "stall", text, now_us, out);
 }

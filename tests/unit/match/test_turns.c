@@ -641,18 +641,23 @@ static void a_stall_over_the_bound_voids_the_match(void **unused)
 		stage_take(&stage);
 	}
 	assert_int_equal(match_state(stage.match), MATCH_RUNNING);
-	stage.now_us += 1;
-	match_credit_stall(stage.match, 1, stage.now_us, stage.out);
+	/* Up to a tenth of the turn it does not count. */
+	stage.now_us += 10 * MS;
+	match_credit_stall(stage.match, 10 * MS, stage.now_us, stage.out);
+	stage_take(&stage);
+	assert_int_equal(match_state(stage.match), MATCH_RUNNING);
+	stage.now_us += 10 * MS + 1;
+	match_credit_stall(stage.match, 10 * MS + 1, stage.now_us, stage.out);
 	stage_take(&stage);
 	assert_int_equal(match_state(stage.match), MATCH_VOID);
 	assert_true(stage_got(&stage, 0, "@end 4711 stop=term reason=void\n"));
 	assert_true(stage_got(&stage, 0,
-			      "@void 4711 reason=stall : the server lost 1000 "
+			      "@void 4711 reason=stall : the server lost 1010 "
 			      "ms\n"));
 	record = match_take_record(stage.match, stage.out);
 	assert_true(record->is_void);
 	assert_string_equal(record->void_reason,
-			    "stall: the server lost 1000 ms");
+			    "stall: the server lost 1010 ms");
 	match_record_free(record);
 	stage_release(&stage);
 }
