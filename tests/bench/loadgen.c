@@ -113,6 +113,8 @@ static void on_control(struct link *link)
 		say(link, text, (size_t)len);
 	} else if (strncmp(link->line, "@start ", 7) == 0) {
 		link->lines = 0;
+	} else if (strncmp(link->line, "@error no-new-matches ", 22) == 0) {
+		return; /* the server lags for the moment; it goes on */
 	} else if (strncmp(link->line, "@error ", 7) == 0 ||
 		   strncmp(link->line, "@void ", 6) == 0) {
 		(void)fprintf(stderr, "loadgen: %s\n", link->line);
