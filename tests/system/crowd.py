@@ -20,7 +20,7 @@ KEYS = re.compile(r"([a-z][a-z0-9-]*)=(\S*)")
 
 
 class Player:
-    """One connection of one bot."""
+    """One connection of one bot, that thinks for some time in THINK_S (from, to)."""
 
     def __init__(self, crowd, bot, token, ladder, think_s):
         self.crowd, self.bot, self.token, self.ladder = crowd, bot, token, ladder
@@ -34,7 +34,7 @@ class Player:
         self.reasons = {}    # match: why it ended
         self.errors = []
         self.replies = {}    # match: [milliseconds from arrival to reply]
-        self.faults = {}     # match: number of @fault late
+        self.late = {}       # match: [milliseconds gone at each @fault late]
         self.link = None
         self.retry_at = 0.0
         self.reset()
@@ -133,7 +133,9 @@ class Player:
 
     def on_fault(self, parts, _keys):
         if parts[0] == "late":
-            self.faults[self.match] = self.faults.get(self.match, 0) + 1
+            gone = ((time.time_ns() - self.due[2]) / 1e6 if self.due is not None
+                    else self.replies.get(self.match, [0])[-1])
+            self.late.setdefault(self.match, []).append(gone)
 
     def on_end(self, parts, keys):
         self.reasons[int(parts[0])] = keys["reason"]
@@ -175,8 +177,8 @@ class Player:
                             for x, y in re.findall(r"(\d+),(\d+)", line.split("chose")[1]))
 
     def answer(self, line, came_ns):
-        if self.think_s:
-            pause = self.random.uniform(0, 2 * self.think_s)
+        if self.think_s[1] > 0:
+            pause = self.random.uniform(*self.think_s)
             self.due = (time.monotonic() + pause, line, came_ns)
             self.crowd.thinking.add(self)
         else:
@@ -199,7 +201,7 @@ class Crowd:
         self.failure = None
         self.thread = threading.Thread(target=self.run, daemon=True)
 
-    def add(self, bot, token, ladder, think_s=0.0):
+    def add(self, bot, token, ladder, think_s=(0, 0)):
         self.players.append(Player(self, bot, token, ladder, think_s))
 
     def start(self):
