@@ -233,6 +233,8 @@ int main(int argc, char **argv)
 	int rc;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* A bound on file sizes is a full disk, which the store can bear. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	options_parse(argc, argv, &hilld.options);
 	if (options_config(&hilld.options, &hilld.config, &error) < 0) {
 		(void)fprintf(stderr, "hilld: %s\n", error.text);
