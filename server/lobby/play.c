@@ -105,8 +105,10 @@ static void send_seat(struct lobby *lobby, struct lobby_play *play,
 		action_send(lobby, peer, mark, starts_clock);
 		return;
 	}
+	/* Where nothing follows the block, it is itself the request. */
+	assert(at < lines->len || at > 0 || !starts_clock);
 	buf_add(&lobby->scratch, lines->data, at);
-	action_send(lobby, peer, mark, false);
+	action_send(lobby, peer, mark, starts_clock && at == lines->len);
 	send_block(lobby, peer, play->map);
 	mark = lobby->scratch.len;
 	buf_add(&lobby->scratch, lines->data + at, lines->len - at);

@@ -428,6 +428,27 @@ static void a_mine_is_sent_as_input_and_asks_once(void **state)
 			  "a <~ @result 1 *\n");
 }
 
+static void a_mine_that_is_never_answered_ends_at_its_limit(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play mine\n"
+			  "a <~ @match 1 *\n"
+			  "a > @leave mine\n"
+			  "a < @left mine\n"
+			  "a > @ready 1\n"
+			  "a <~ #####\n"
+			  "a <~ #####\n"
+			  "a <.\n"
+			  "* t 2499\n"
+			  "a <.\n"
+			  "* t 2\n"
+			  "a < @fault late 1/1 turn=1 *\n"
+			  "a < @end 1 stop=* reason=late\n"
+			  "a <~ @result 1 *\n");
+}
+
 /* a (crazy) has answered match 1 of mine with a route that takes long. */
 static void start_long_mine(struct world *world)
 {
@@ -545,6 +566,7 @@ int main(void)
 		WORLD_TEST(words_of_a_finished_match_are_ignored),
 		WORLD_TEST(a_quiet_seat_hears_other_things_at_its_end),
 		WORLD_TEST(a_mine_is_sent_as_input_and_asks_once),
+		WORLD_TEST(a_mine_that_is_never_answered_ends_at_its_limit),
 		WORLD_TEST(a_long_computation_is_a_workers),
 		WORLD_TEST(a_link_may_be_lost_while_a_worker_computes),
 		WORLD_TEST(an_abandoned_computation_ends_with_its_worker),
