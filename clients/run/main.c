@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{ "rabbit-runner", run_rabbit },
 	{ "image-battle", run_battle },
 	{ "lambda-mining", run_mining },
+	{ "league", run_league },
 };
 
 static const struct command *find_command(const char *name)
@@ -26,12 +27,22 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* What is printed must have arrived; else that is what STATUS becomes. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	tell("cannot write to standard output");
+	return EXIT_BAD;
+}
+
 int main(int argc, char **argv)
 {
 	struct run_options options = {
 		.turn_ms = -1,
 		.init_ms = -1,
 		.turns_max = -1,
+		.from_turn = 1,
 		.parallel = 1,
 	};
 	const struct command *command;
@@ -40,6 +51,8 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (options.match_path != NULL)
+		return finish(run_rematch(&options, argc - used, argv + used));
 	if (used >= argc)
 		return usage_error("wants a contest: rabbit-runner, "
 				   "image-battle or lambda-mining");
@@ -53,10 +66,5 @@ int main(int argc, char **argv)
 	status = options_parse(&options, argc, argv, &used);
 	if (status >= 0)
 		return status;
-	status = command->run(&options, argc - used, argv + used);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		tell("cannot write to standard output");
-		return EXIT_BAD;
-	}
-	return status;
+	return finish(command->run(&options, argc - used, argv + used));
 }

@@ -17,6 +17,8 @@ static const char usage_text[] =
 	"       hill-run image-battle [OPTION...] ARENA BATCH SEED COLOUR=COMMAND...\n"
 	"       hill-run image-battle [OPTION...] --cfg CFG.PY\n"
 	"       hill-run lambda-mining [OPTION...] MAP... -- PROG [ARG...]\n"
+	"       hill-run league GAME [OPTION...] --bot NAME=COMMAND... MAP...\n"
+	"       hill-run --match FILE --seat S [OPTION...] -- PROG [ARG...]\n"
 	"\n"
 	"Plays local programs by the contests' own rules, without a server, and\n"
 	"prints what the contests' own judges printed.\n"
@@ -51,7 +53,39 @@ static const char usage_text[] =
 	"  --max-turns N      image-battle: end after N turns (default 20000)\n"
 	"  --here             image-battle: run the bots in the current folder\n"
 	"  --route-limit      lambda-mining: cut routes after width x height steps\n"
-	"  --help, --version\n"
+	"  --help, --version\n";
+
+static const char league_text[] =
+	"\n"
+	"league: every bot on equal instances, each map with each seed. In a solo game\n"
+	"  each bot plays each instance once; in a shared one every group of --seats\n"
+	"  bots plays it once in every order of turning seats. Prints mean scores; the\n"
+	"  mean difference per instance to a reference bot with its 95 % interval\n"
+	"  (paired t); wins/draws/losses; worst and best instance against the others'\n"
+	"  mean there; faults. After Ctrl-C the same command goes on where it stopped.\n"
+	"  --bot NAME=COMMAND several times; COMMAND as for image-battle\n"
+	"  --seeds A..B       seeds of the instances (default 1..1); bots get it, too\n"
+	"  --maps M[,M...]    maps, beside those that stand as words\n"
+	"  --params TEXT      the game's parameters, as in 'turns=500' or 'batch=10'\n"
+	"  --seats N          bots in a match of a shared game (default 2)\n"
+	"  --colours TEXT     of the seats, as in '255,0,0;0,255,0'\n"
+	"  --against NAME     the reference bot; best: the one with the best mean\n"
+	"                     (default: the first)\n"
+	"  --state FILE       keeps the results, a line a match (default: named after\n"
+	"                     the game and a digest of all that decides the results);\n"
+	"                     a file of another league is refused\n"
+	"\n"
+	"--match: plays what `hillctl export` wrote again: same map, parameters, seed\n"
+	"  and arguments, PROG in seat S, the other seats from the transcript. Names the\n"
+	"  first turn (PROG's request, from 1) whose reply differs, and goes on with\n"
+	"  PROG's replies. Others' stored replies are then fed in their order, whenever\n"
+	"  their seat is asked; a seat with none left is gone.\n"
+	"  --from-turn T      turns before T are fed from the transcript for seat S as\n"
+	"                     well; PROG's replies to them are only compared\n"
+	"  --limit, --init    instead of the stored limits; without bank and lag\n"
+	"  PROG's standard error goes to this terminal, or to DIR/match.log\n";
+
+static const char end_text[] =
 	"\n"
 	"Examples:\n"
 	"  hill-run rabbit-runner test.map 500 0 5 python3 bunny.py\n"
@@ -59,10 +93,14 @@ static const char usage_text[] =
 	"  hill-run image-battle arena1.png 10 1 '0,255,0=python3 blob.py' \\\n"
 	"           '255,0,0=./mybot --fast'\n"
 	"  hill-run lambda-mining -j 2 contest*.map -- ./lifter\n"
+	"  hill-run league rabbit-runner --seeds 1..20 -j 2 --bot old=./v1 \\\n"
+	"           --bot 'new=python3 v2.py' test.map small.map\n"
+	"  hill-run --match 4711.json --seat 1 --from-turn 17 -- ./mybot\n"
 	"\n"
 	"Exit status: 0 played; 1 a program did not start, or died; 2 wrong usage or\n"
 	"an input that cannot be read. Ctrl-C ends all programs, prints the table so\n"
-	"far and exits with 130.\n";
+	"far and exits with 130. With --match: 0 every reply is as it was; 1 one differs;\n"
+	"2 also when PROG cannot be started.\n";
 
 int usage_error(const char *format, ...)
 {
@@ -105,6 +143,17 @@ enum option_id {
 	OPTION_MAX_TURNS,
 	OPTION_HERE,
 	OPTION_ROUTE_LIMIT,
+	OPTION_SEEDS,
+	OPTION_MAPS,
+	OPTION_PARAMS,
+	OPTION_COLOURS,
+	OPTION_SEATS,
+	OPTION_BOT,
+	OPTION_STATE,
+	OPTION_AGAINST,
+	OPTION_MATCH,
+	OPTION_SEAT,
+	OPTION_FROM_TURN,
 	OPTION_VERSION,
 };
 
@@ -121,6 +170,17 @@ static const struct option long_options[] = {
 	{ "max-turns", required_argument, NULL, OPTION_MAX_TURNS },
 	{ "here", no_argument, NULL, OPTION_HERE },
 	{ "route-limit", no_argument, NULL, OPTION_ROUTE_LIMIT },
+	{ "seeds", required_argument, NULL, OPTION_SEEDS },
+	{ "maps", required_argument, NULL, OPTION_MAPS },
+	{ "params", required_argument, NULL, OPTION_PARAMS },
+	{ "colours", required_argument, NULL, OPTION_COLOURS },
+	{ "seats", required_argument, NULL, OPTION_SEATS },
+	{ "bot", required_argument, NULL, OPTION_BOT },
+	{ "state", required_argument, NULL, OPTION_STATE },
+	{ "against", required_argument, NULL, OPTION_AGAINST },
+	{ "match", required_argument, NULL, OPTION_MATCH },
+	{ "seat", required_argument, NULL, OPTION_SEAT },
+	{ "from-turn", required_argument, NULL, OPTION_FROM_TURN },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -168,6 +228,64 @@ static const char *take_value(struct run_options *options, int option,
 	}
 }
 
+static const char *take_word(const char **words, unsigned *count,
+			     const char *value)
+{
+	if (*count == RUN_WORDS_MAX)
+		return "--maps and --bot go 64 times at most";
+	words[(*count)++] = value;
+	return NULL;
+}
+
+/* Those of a league and of a match played again. */
+static const char *take_league_option(struct run_options *options, int option,
+				      const char *value)
+{
+	int64_t number;
+
+	switch (option) {
+	case OPTION_SEEDS:
+		options->seeds_text = value;
+		return NULL;
+	case OPTION_MAPS:
+		return take_word(options->map_texts, &options->nmap_texts,
+				 value);
+	case OPTION_BOT:
+		return take_word(options->bot_texts, &options->nbot_texts,
+				 value);
+	case OPTION_PARAMS:
+		options->params_text = value;
+		return NULL;
+	case OPTION_COLOURS:
+		options->colours_text = value;
+		return NULL;
+	case OPTION_STATE:
+		options->state_path = value;
+		return NULL;
+	case OPTION_AGAINST:
+		options->against = value;
+		return NULL;
+	case OPTION_MATCH:
+		options->match_path = value;
+		return NULL;
+	case OPTION_SEATS:
+	case OPTION_SEAT:
+		if (!options_number(value, 1, GAME_SEATS_MAX, &number))
+			return "--seat and --seats want a number from 1 to 8";
+		if (option == OPTION_SEATS)
+			options->seats = (unsigned)number;
+		else
+			options->match_seat = (unsigned)number;
+		return NULL;
+	case OPTION_FROM_TURN:
+		return options_number(value, 1, INT64_MAX, &options->from_turn)
+			       ? NULL
+			       : "--from-turn wants a number from 1 on";
+	default:
+		return take_value(options, option, value);
+	}
+}
+
 static const char *take_option(struct run_options *options, int option,
 			       const char *value)
 {
@@ -194,7 +312,7 @@ static const char *take_option(struct run_options *options, int option,
 		options->is_route_limited = true;
 		return NULL;
 	default:
-		return take_value(options, option, value);
+		return take_league_option(options, option, value);
 	}
 }
 
@@ -211,6 +329,8 @@ int options_parse(struct run_options *options, int argc, char **argv,
 
 		if (option == 'h') {
 			(void)fputs(usage_text, stdout);
+			(void)fputs(league_text, stdout);
+			(void)fputs(end_text, stdout);
 			return EXIT_PLAYED;
 		}
 		if (option == OPTION_VERSION) {

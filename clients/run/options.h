@@ -15,7 +15,7 @@ enum run_exit {
 	EXIT_BAD = 2,  /* usage, or an input that cannot be used */
 };
 
-enum { RUN_RUNS_MAX = 1000000 };
+enum { RUN_RUNS_MAX = 1000000, RUN_WORDS_MAX = 64 };
 
 /* All borrowed from argv. */
 struct run_options {
@@ -33,6 +33,21 @@ struct run_options {
 	int64_t turns_max;        /* image-battle; -1: the default */
 	bool is_here;             /* image-battle: no private folders */
 	bool is_route_limited;    /* lambda-mining */
+	/* A league. */
+	const char *seeds_text;   /* NULL: none given */
+	const char *params_text;  /* NULL: the game's own */
+	const char *colours_text; /* NULL: the default */
+	const char *state_path;   /* NULL: derived */
+	const char *against;      /* NULL: the first bot */
+	unsigned seats;           /* of a shared game; 0: the default */
+	const char *map_texts[RUN_WORDS_MAX]; /* --maps, each a,b,c */
+	unsigned nmap_texts;
+	const char *bot_texts[RUN_WORDS_MAX]; /* NAME=CMD */
+	unsigned nbot_texts;
+	/* A match played again. */
+	const char *match_path; /* NULL: none */
+	unsigned match_seat;    /* from 1; 0: not said */
+	int64_t from_turn;      /* from 1 */
 };
 
 /*
@@ -59,6 +74,12 @@ int run_battle(const struct run_options *options, int argc,
 	       char **argv) WARN_UNUSED;
 int run_mining(const struct run_options *options, int argc,
 	       char **argv) WARN_UNUSED;
+/* hill-run league GAME ...; the words behind `league`. */
+int run_league(const struct run_options *options, int argc,
+	       char **argv) WARN_UNUSED;
+/* hill-run --match; the words are PROG and its own. */
+int run_rematch(const struct run_options *options, int argc,
+		char **argv) WARN_UNUSED;
 /* Wrong usage: say WHAT, as printf, and return EXIT_BAD. */
 int usage_error(const char *format, ...) PRINTF_LIKE(1, 2) WARN_UNUSED;
 

@@ -24,7 +24,7 @@ static void on_signal(int number)
 }
 
 /* Signals come only while the referee waits, so none is missed before it. */
-static void set_signals(void)
+const volatile sig_atomic_t *play_catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	sigset_t blocked;
@@ -37,6 +37,7 @@ static void set_signals(void)
 	(void)sigaction(SIGTERM, &action, NULL);
 	action.sa_handler = SIG_IGN;
 	(void)sigaction(SIGPIPE, &action, NULL);
+	return &stop_signal;
 }
 
 bool play_folder(struct play_match *match, unsigned seat)
@@ -312,7 +313,7 @@ int play_series(struct play *play)
 	if (!open_log(play))
 		return EXIT_BAD;
 	tell_set_progress(!play->options->is_quiet);
-	set_signals();
+	(void)play_catch_signals();
 	rc = referee_run(&hooks, parallel, &stop_signal);
 	tell_progress("");
 	if (rc < 0)

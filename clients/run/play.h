@@ -71,10 +71,15 @@ struct play {
 };
 
 /*
- * Play PLAY->total (from 1) matches. play_release follows. The exit status: EXIT_PLAYED, EXIT_DIED, EXIT_BAD
- * or 128 + the signal that stopped it.
+ * Play PLAY->total (from 1) matches. play_release follows. The exit status:
+ * EXIT_PLAYED, EXIT_DIED, EXIT_BAD or 128 + the signal that stopped it.
  */
 int play_series(struct play *play) WARN_UNUSED;
+/*
+ * Block SIGINT and SIGTERM but while somebody waits with them let in, and
+ * ignore SIGPIPE. What is returned becomes the number of the signal that came.
+ */
+const volatile sig_atomic_t *play_catch_signals(void);
 /* A private folder for SEAT of MATCH, removed with its program. False: told. */
 bool play_folder(struct play_match *match, unsigned seat) WARN_UNUSED;
 /*

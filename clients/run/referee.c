@@ -276,7 +276,7 @@ static void give_up(struct table *table)
 	close_table(table);
 }
 
-static void wait_for_keepers(void)
+void referee_wait_for_keepers(void)
 {
 	for (int waited = 0; waited < KEEPER_WAIT_MS;
 	     waited += KEEPER_STEP_MS) {
@@ -305,7 +305,7 @@ int referee_run(const struct referee_hooks *hooks, unsigned parallel,
 	rc = loop(referee, stop);
 	for (unsigned i = 0; i < parallel; i++)
 		give_up(&referee->tables[i]);
-	wait_for_keepers();
+	referee_wait_for_keepers();
 	match_out_free(referee->out);
 	free(referee->tables);
 	free(referee);
