@@ -3,11 +3,19 @@
 #include <errno.h>
 
 #include "clients/ctl/match_view.h"
+#include "clients/picture/film.h"
 #include "server/match/notes.h"
 #include "server/match/transcript.h"
 
 const char export_details[] =
-	"One JSON object on standard output:\n"
+	"With --frames, --animation or --grids the match is drawn, into these files.\n"
+	"A small map is enlarged, so that its longer side has 300 pixels or more. Of a\n"
+	"long match each second, third, ... state becomes a picture, so that there are\n"
+	"not more than 500: --every and --max-frames say otherwise. The pictures of a\n"
+	"folder bear the number of the state, turns or moves from 0. The animation is\n"
+	"a PNG file that browsers play; others show its first picture.\n"
+	"\n"
+	"Without them one JSON object on standard output:\n"
 	"  format      \"hill match 1\"\n"
 	"  match       id, ladder, game, map, params, seed, bot_seed (texts, 63 and\n"
 	"              31 bits), engine_version, status (stored, void), void_reason,\n"
@@ -163,12 +171,15 @@ static int export(const struct ctl *ctl, const struct row_record *record)
 int run_export(const struct ctl *ctl, const struct ctl_call *call)
 {
 	struct store_error error = { "" };
+	struct film_options film;
 	struct row_record record;
 	struct channel channel;
 	int64_t id = 0;
 	int status;
 
-	status = match_parse(call, &id);
+	status = pictures_options(call, &film);
+	if (status == CTL_OK)
+		status = match_parse(call, &id);
 	if (status != CTL_OK)
 		return status;
 	if (channel_open_read(&channel, ctl) != 0)
@@ -176,7 +187,9 @@ int run_export(const struct ctl *ctl, const struct ctl_call *call)
 	if (store_record(channel.store, id, &record, &error) != 0) {
 		status = ctl_fail(ctl, "%s", error.text);
 	} else {
-		status = export(ctl, &record);
+		status = film_is_wanted(&film)
+				 ? pictures_make(ctl, &record, &film)
+				 : export(ctl, &record);
 		row_record_release(&record);
 	}
 	channel_close(&channel);

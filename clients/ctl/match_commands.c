@@ -431,6 +431,17 @@ static const struct ctl_option replay_options[] = {
 	{ .name = NULL },
 };
 
+static const struct ctl_option export_options[] = {
+	OPTION("frames", "DIR", CTL_TEXT, "pictures of the match into this folder"),
+	OPTION("animation", "FILE", CTL_TEXT, "one animated PNG of it"),
+	OPTION("grids", "FILE", CTL_TEXT, "its grids as text, as the original's run.log"),
+	OPTION("every", "N", CTL_INT, "only each N-th turn or move, and the last"),
+	OPTION("max-frames", "N", CTL_INT, "so many pictures at most (default 500)"),
+	OPTION("scale", "N", CTL_INT, "so many pixels a cell, across and down"),
+	OPTION("fps", "N", CTL_INT, "pictures a second of the animation (default 20)"),
+	{ .name = NULL },
+};
+
 static const struct ctl_option verify_options[] = {
 	OPTION("all", NULL, CTL_TRUE, "every match of the database"),
 	OPTION("jobs", "N", CTL_INT, "so many at once, also -j N (default 1)"),
@@ -456,7 +467,7 @@ const struct ctl_command ctl_match_commands[] = {
 	{ "match show", "ID", 1, 1, NULL, ctl_no_options, "one match and its seats", NULL, NULL, NULL, run_match_show },
 	{ "replay", "[ID]", 0, 1, NULL, replay_options, "the original lines of a match, played again", replay_details, NULL, NULL, run_replay },
 	{ "verify", "[ID]", 0, 1, NULL, verify_options, "prove that stored matches come out as stored", verify_details, NULL, NULL, run_verify },
-	{ "export", "ID", 1, 1, NULL, ctl_no_options, "everything about a match, as JSON", export_details, NULL, NULL, run_export },
+	{ "export", "ID", 1, 1, NULL, export_options, "everything about a match, as JSON, or as pictures", export_details, NULL, NULL, run_export },
 	{ "summary", "", 0, 0, NULL, ctl_no_options, "by bot and game: matches, scores, wins", NULL, NULL, NULL, run_summary },
 	{ "status", "", 0, 0, NULL, ctl_no_options, "how hilld and its database do", NULL, NULL, NULL, run_status },
 	{ "drain", "", 0, 0, NULL, ctl_no_options, "let hilld finish what runs, and end", NULL, NULL, NULL, run_drain },

@@ -31,4 +31,12 @@ int run_verify(const struct ctl *ctl, const struct ctl_call *call);
 int run_export(const struct ctl *ctl, const struct ctl_call *call);
 extern const char export_details[];
 
+struct film_options;
+
+/* What `export` is asked to draw. CTL_OK, or CTL_USAGE after it was told. */
+int pictures_options(const struct ctl_call *call, struct film_options *ret);
+/* Draw RECORD as OPTIONS say. An exit status. */
+int pictures_make(const struct ctl *ctl, const struct row_record *record,
+		  const struct film_options *options);
+
 #endif

@@ -48,6 +48,15 @@ static const char usage_text[] =
 	"  --stderr inherit   let the programs write to this terminal\n"
 	"  --json             print one JSON document instead\n"
 	"  --quiet            no line of progress (there is none but on a terminal)\n"
+	"  --frames DIR       pictures of the match into this folder, one file each;\n"
+	"                     of several matches each has a folder in it: 0001, ...\n"
+	"  --animation FILE   one animated PNG of the match; of several matches each\n"
+	"                     has its own: FILE is x.png, they are x-0001.png, ...\n"
+	"  --every N          only each N-th turn or move, and the last\n"
+	"  --max-frames N     so many pictures of a match at most (default 500)\n"
+	"  --scale N          so many pixels a cell, across and down (default: small\n"
+	"                     maps are enlarged, to 300 pixels or more)\n"
+	"  --fps N            pictures a second of the animation (default 20)\n"
 	"  --picture FILE     image-battle: the final picture (default battle.png,\n"
 	"                     with --cfg BATTLE.png); none: write no picture\n"
 	"  --max-turns N      image-battle: end after N turns (default 20000)\n"
@@ -140,6 +149,12 @@ enum option_id {
 	OPTION_QUIET,
 	OPTION_CFG,
 	OPTION_PICTURE,
+	OPTION_FRAMES,
+	OPTION_ANIMATION,
+	OPTION_EVERY,
+	OPTION_MAX_FRAMES,
+	OPTION_SCALE,
+	OPTION_FPS,
 	OPTION_MAX_TURNS,
 	OPTION_HERE,
 	OPTION_ROUTE_LIMIT,
@@ -167,6 +182,12 @@ static const struct option long_options[] = {
 	{ "quiet", no_argument, NULL, OPTION_QUIET },
 	{ "cfg", required_argument, NULL, OPTION_CFG },
 	{ "picture", required_argument, NULL, OPTION_PICTURE },
+	{ "frames", required_argument, NULL, OPTION_FRAMES },
+	{ "animation", required_argument, NULL, OPTION_ANIMATION },
+	{ "every", required_argument, NULL, OPTION_EVERY },
+	{ "max-frames", required_argument, NULL, OPTION_MAX_FRAMES },
+	{ "scale", required_argument, NULL, OPTION_SCALE },
+	{ "fps", required_argument, NULL, OPTION_FPS },
 	{ "max-turns", required_argument, NULL, OPTION_MAX_TURNS },
 	{ "here", no_argument, NULL, OPTION_HERE },
 	{ "route-limit", no_argument, NULL, OPTION_ROUTE_LIMIT },
@@ -185,6 +206,40 @@ static const struct option long_options[] = {
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
 };
+
+/* How pictures are made; NULL or what is wrong. */
+static const char *take_film(struct film_options *film, int option,
+			     const char *value)
+{
+	static const struct {
+		int option;
+		int64_t least, most;
+		const char *wrong;
+	} rows[] = {
+		{ OPTION_EVERY, 1, FILM_EVERY_MAX,
+		  "--every wants a number from 1 on" },
+		{ OPTION_MAX_FRAMES, 2, FILM_FRAMES_MAX,
+		  "--max-frames wants a number from 2 to 100000" },
+		{ OPTION_SCALE, 1, FILM_SCALE_MAX,
+		  "--scale wants a number from 1 to 64" },
+		{ OPTION_FPS, 1, FILM_FPS_MAX,
+		  "--fps wants a number from 1 to 100" },
+	};
+	unsigned *const to[] = { &film->every, &film->max_frames, &film->scale,
+				 &film->fps };
+	int64_t number;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].option != option)
+			continue;
+		if (!options_number(value, rows[i].least, rows[i].most,
+				    &number))
+			return rows[i].wrong;
+		*to[i] = (unsigned)number;
+		return NULL;
+	}
+	return "unknown option, or one without its value";
+}
 
 /* An option that takes a number or a word; NULL or what is wrong. */
 static const char *take_value(struct run_options *options, int option,
@@ -224,7 +279,7 @@ static const char *take_value(struct run_options *options, int option,
 		options->stderr_dir = options->is_stderr_shared ? NULL : value;
 		return NULL;
 	default:
-		return "unknown option, or one without its value";
+		return take_film(&options->film, option, value);
 	}
 }
 
@@ -298,6 +353,12 @@ static const char *take_option(struct run_options *options, int option,
 		return NULL;
 	case OPTION_PICTURE:
 		options->picture_path = value;
+		return NULL;
+	case OPTION_FRAMES:
+		options->film.frames = value;
+		return NULL;
+	case OPTION_ANIMATION:
+		options->film.animation = value;
 		return NULL;
 	case OPTION_JSON:
 		options->is_json = true;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clients/picture/film.h"
 #include "server/base/alloc.h"
 #include "server/match/match.h"
 
@@ -31,6 +32,7 @@ struct run_options {
 	const char *cfg_path;     /* NULL: none */
 	const char *picture_path; /* NULL: the default */
 	int64_t turns_max;        /* image-battle; -1: the default */
+	struct film_options film; /* pictures of each match */
 	bool is_here;             /* image-battle: no private folders */
 	bool is_route_limited;    /* lambda-mining */
 	/* A league. */

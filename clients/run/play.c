@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clients/run/hear.h"
+#include "clients/run/show.h"
 #include "clients/run/tell.h"
 
 enum {
@@ -208,6 +209,7 @@ static void over(void *context, const struct referee_job *job,
 	match->is_played = record != NULL;
 	if (match->is_played) {
 		play->over(play, match, record, state);
+		play->is_broken |= !show_match(play, match, job, record);
 		if (play->options->is_json)
 			match->json = hear_json(match, record);
 	} else if (play->is_stopped_told && state != NULL) {

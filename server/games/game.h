@@ -172,6 +172,9 @@ struct game_grid {
 	uint32_t *cells;
 };
 
+/* Called with the CONTEXT that it was given with. */
+typedef void (*game_moved_fn)(void *context, const struct game_state *state);
+
 struct game {
 	const char *name;  /* rabbit-runner */
 	const char *title; /* for people */
@@ -255,6 +258,13 @@ struct game {
 	 * before the end.
 	 */
 	void (*result)(const struct game_state *state, struct game_score *ret);
+	/*
+	 * Have MOVED called after each move of what is fed from now on, for
+	 * those who look on; it must not feed. NULL where no input holds more
+	 * moves than one.
+	 */
+	void (*watch)(struct game_state *state, game_moved_fn moved,
+		      void *context);
 	/* 0, -ENOMEM. The caller calls game_grid_release. */
 	int (*grid)(const struct game_state *state, struct game_grid *ret);
 	/*

@@ -40,6 +40,8 @@ struct game_state {
 	bool is_over;
 	bool is_void; /* late or gone: no points */
 	enum game_reason reason;
+	game_moved_fn moved; /* NULL: nobody looks on */
+	void *moved_context; /* borrowed, as MOVED */
 };
 
 static const struct game_param params[] = {
@@ -216,6 +218,8 @@ static size_t carry_out(struct game_state *state, const char *route, size_t len,
 			return len;
 		if (lambda_is_command(command)) {
 			lambda_step(sim, command);
+			if (state->moved != NULL)
+				state->moved(state->moved_context, state);
 		} else {
 			state->nignored++;
 			sim->spent++;
@@ -314,6 +318,13 @@ static uint32_t colour(unsigned char cell)
 	}
 }
 
+static void mine_watch(struct game_state *state, game_moved_fn moved,
+		       void *context)
+{
+	state->moved = moved;
+	state->moved_context = context;
+}
+
 static int mine_grid(const struct game_state *state, struct game_grid *ret)
 {
 	const struct lambda_map *map = state->sim.map;
@@ -377,6 +388,7 @@ const struct game game_lambda_mining = {
 	.feed = mine_feed,
 	.work = mine_work,
 	.result = mine_result,
+	.watch = mine_watch,
 	.grid = mine_grid,
 	.dump = mine_dump,
 	.free = mine_free,

@@ -15,6 +15,7 @@ struct replay {
 	uint32_t asked; /* bit a seat: it owes the engine a reply */
 	uint32_t ended;
 	bool is_over;
+	bool is_seen; /* the state as it is now was told to `seen` */
 	uint32_t turns[GAME_SEATS_MAX];
 };
 
@@ -34,6 +35,14 @@ static void tell_lines(const struct replay *replay, unsigned seat)
 		text += len + 1;
 		left -= len + 1;
 	}
+}
+
+static void tell_seen(void *context, const struct game_state *state)
+{
+	struct replay *replay = context;
+
+	replay->is_seen = true;
+	replay->calls->seen(replay->calls->context, replay->game, state);
 }
 
 /* Take in what the engine put out. 0, or -ENOMEM when it did not fit. */
@@ -66,6 +75,9 @@ static int absorb(struct replay *replay, enum game_status status)
 	if (replay->calls->step != NULL)
 		replay->calls->step(replay->calls->context, replay->game,
 				    replay->state, out);
+	if (replay->calls->seen != NULL && !replay->is_seen &&
+	    (out->asked != 0 || out->is_over))
+		tell_seen(replay, replay->state);
 	return 0;
 }
 
@@ -80,6 +92,7 @@ static int feed(struct replay *replay, const struct transcript_entry *entry)
 	if (replay->calls->input != NULL)
 		replay->calls->input(replay->calls->context, entry,
 				     replay->turns[entry->seat]);
+	replay->is_seen = false;
 	game_out_clear(&replay->out);
 	return absorb(replay, replay->game->feed(replay->state, entry->seat,
 						 entry->kind, entry->text,
@@ -139,6 +152,8 @@ int replay_run(const struct replay_source *source,
 	rc = game->create(&replay.state, source->map, setup, error);
 	if (rc < 0)
 		return rc;
+	if (replay.calls->seen != NULL && game->watch != NULL)
+		game->watch(replay.state, tell_seen, &replay);
 	game_out_init(&replay.out, LIMIT_OUTPUT_BYTES);
 	digest_init(&replay.digest);
 	replay.reader = transcript_open(source->transcript,

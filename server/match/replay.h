@@ -35,6 +35,13 @@ struct replay_callbacks {
 	void (*step)(void *context, const struct game *game,
 		     const struct game_state *state,
 		     const struct game_out *out);
+	/*
+	 * The state is as a player or a spectator gets to see it: requests
+	 * were put, the match is over, or a move was made of an input that
+	 * holds many. For pictures.
+	 */
+	void (*seen)(void *context, const struct game *game,
+		     const struct game_state *state);
 	void *context;
 };
 
