@@ -116,8 +116,11 @@ void slot_advance(struct slot *slot, int64_t now_us)
 	}
 	if (!program_is_alive(program)) {
 		slot->kill_at_us = INT64_MAX;
-		if (slot->state == SLOT_ENDING)
+		if (slot->state == SLOT_ENDING) {
 			slot->state = SLOT_WAITING;
+			/* The match may have come to nothing meanwhile. */
+			bridge_settle_queues(slot->bridge);
+		}
 		if (slot->state == SLOT_OFFERED)
 			slot_say_ready(slot);
 	}
