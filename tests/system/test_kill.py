@@ -141,7 +141,7 @@ def test_killed_hilld_keeps_all_that_it_told(season, tmp_path):
     for ladder, bots in (("rabbits", 6), ("marathon", 6), ("mines", 4), ("battles", 6)):
         for number in range(bots):
             bot = f"{ladder}-{number}"
-            season.crowd.add(bot, season.token(bot), ladder, dice.choice(((0, 0.002), (0, 0.008))))
+            season.crowd.add(bot, season.token(bot), ladder, dice.choice(((0, 0.01), (0, 0.06))))
     season.bridge("c-rabbit", "rabbits", BOTS / "rabbit-greedy", options=("--slots", "2"))
     season.bridge("c-blob", "battles", BOTS / "image-blob")
     season.bridge("c-mine", "mines", BOTS / "lambda-greedy")
