@@ -20,6 +20,7 @@
 enum {
 	CLIENTS_MAX = 16,
 	BACKLOG = 16,
+	UNREAD_BYTES_MAX = 1 << 20, /* of replies; commands wait behind them */
 	/* A map in base64 and what is around it. */
 	LINE_BYTES_MAX = LIMIT_MAP_BYTES / 3 * 4 + 65536,
 };
@@ -29,6 +30,7 @@ struct client {
 	struct control *control; /* borrowed */
 	struct bufferevent *bev; /* owned */
 	uint64_t id;
+	size_t scanned;  /* bytes of the input without an LF */
 	bool is_waiting; /* a command of it is with a worker */
 	bool has_eof;
 };
@@ -50,27 +52,48 @@ static void client_free(struct client *client)
 	free(client);
 }
 
-/* Give the next whole line to the store, unless one is with it. */
-static void next_command(struct client *client)
+/* The next whole line (malloc'ed), or NULL; no byte is looked at twice. */
+static char *take_line(struct client *client, size_t *ret_len)
 {
 	struct evbuffer *input = bufferevent_get_input(client->bev);
+	struct evbuffer_ptr at;
+
+	if (evbuffer_ptr_set(input, &at, client->scanned, EVBUFFER_PTR_SET) <
+		    0 ||
+	    evbuffer_search(input, "\n", 1, &at).pos < 0) {
+		client->scanned = evbuffer_get_length(input);
+		return NULL;
+	}
+	client->scanned = 0;
+	return evbuffer_readln(input, ret_len, EVBUFFER_EOL_LF);
+}
+
+/*
+ * Give the next whole line to the store, unless one is with it or too much
+ * waits to be read. May free the client.
+ */
+static void next_command(struct client *client)
+{
+	struct evbuffer *output = bufferevent_get_output(client->bev);
 	size_t len;
 	char *line;
 
-	if (client->is_waiting)
+	if (client->is_waiting ||
+	    evbuffer_get_length(output) > UNREAD_BYTES_MAX)
 		return;
-	line = evbuffer_readln(input, &len, EVBUFFER_EOL_LF);
-	if (line == NULL) {
-		if (client->has_eof ||
-		    evbuffer_get_length(input) >= LINE_BYTES_MAX)
-			client_free(client);
+	line = take_line(client, &len);
+	if (line != NULL) {
+		client->is_waiting = true;
+		net_admin(client->control->net, client->id, line, len);
 		return;
 	}
-	client->is_waiting = true;
-	net_admin(client->control->net, client->id, line, len);
+	if (client->has_eof ? evbuffer_get_length(output) == 0
+			    : client->scanned >= LINE_BYTES_MAX)
+		client_free(client);
 }
 
-static void on_read(struct bufferevent *bev, void *arg)
+/* There is something to read, or all replies are written. */
+static void on_ready(struct bufferevent *bev, void *arg)
 {
 	struct client *client = arg;
 
@@ -85,11 +108,12 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 
 	(void)bev;
 	net_turn_began(client->control->net);
-	if ((what & BEV_EVENT_EOF) != 0 && client->is_waiting) {
-		client->has_eof = true; /* it may still read the reply */
+	if ((what & BEV_EVENT_EOF) == 0) {
+		client_free(client);
 		return;
 	}
-	client_free(client);
+	client->has_eof = true; /* it may still read its replies */
+	next_command(client);
 }
 
 void control_reply(struct control *control, uint64_t id, const char *reply,
@@ -110,8 +134,8 @@ void control_reply(struct control *control, uint64_t id, const char *reply,
 		client_free(client);
 		return;
 	}
-	/* More lines may lie there already; they are few, and so is the depth. */
-	next_command(client);
+	/* More lines may lie there already: in another turn, not deeper. */
+	bufferevent_trigger(client->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS);
 }
 
 static bool is_own_user(int fd)
@@ -150,7 +174,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	LIST_INSERT_HEAD(&control->clients, client, link);
 	control->nclients++;
 	bufferevent_setwatermark(client->bev, EV_READ, 0, LINE_BYTES_MAX);
-	bufferevent_setcb(client->bev, on_read, NULL, on_event, client);
+	bufferevent_setcb(client->bev, on_ready, on_ready, on_event, client);
 	(void)bufferevent_enable(client->bev, EV_READ | EV_WRITE);
 }
 

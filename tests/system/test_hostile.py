@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""What nobody should do to hilld, and what then must not happen."""
+import json
+import os
+import pathlib
+import socket
+
+from conftest import WAIT_S
+
+
+def cpu_s(process):
+    """Seconds of CPU that PROCESS has used."""
+    stat = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def control(server):
+    link = socket.socket(socket.AF_UNIX)
+    link.settimeout(WAIT_S)
+    link.connect(f"{server.short}/sock")
+    return link
+
+
+def test_control_answers_a_client_that_has_said_all(hilld):
+    with control(hilld) as link:
+        link.sendall(b'{"command": "bot list"}\n' * 3)
+        link.shutdown(socket.SHUT_WR)
+        replies = link.makefile("rb").readlines()
+    assert [json.loads(reply)["ok"] for reply in replies] == [True] * 3
+
+
+def test_control_survives_many_commands_at_once(hilld):
+    with control(hilld) as link:
+        try:
+            # They pile up while a worker has the first one.
+            link.sendall(b'{"command":"bot list","x":"' + b"A" * 10000000 + b'"}\n'
+                         + b'{"command":"drain"}\n' * 500000)
+        except OSError:
+            pass  # it has ended before all was said
+        assert hilld.process.wait(WAIT_S) == 0
+
+
+def test_control_reads_a_long_line_only_once(hilld):
+    before = cpu_s(hilld.process)
+    with control(hilld) as link:
+        link.sendall(b"A" * 40000000 + b"\n")
+        assert not json.loads(link.makefile("rb").readline())["ok"]
+    assert cpu_s(hilld.process) - before < 8
