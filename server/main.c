@@ -12,6 +12,7 @@
 #include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/config.h"
+#include "server/dev.h"
 #include "server/net/net.h"
 #include "server/options.h"
 #include "server/store/store.h"
@@ -25,6 +26,8 @@ enum {
 /* Everything that lives as long as the program. */
 struct daemon {
 	struct options options;
+	struct dev dev; /* --dev; else nothing */
+	struct buf dev_database;
 	struct config config;
 	struct store *store;
 	struct net *net;
@@ -177,6 +180,8 @@ static int announce(struct daemon *hilld, unsigned descriptors)
 	     i++) {
 		log_info("event=ready address=%s database=%s descriptors=%u",
 			 address, store_path(hilld->store), descriptors);
+		if (i == 0 && hilld->options.is_dev)
+			dev_start(&hilld->dev, port);
 		if (i == 0 && hilld->options.port_file != NULL &&
 		    write_port_file(hilld->options.port_file, port) < 0)
 			return -EIO;
@@ -226,34 +231,67 @@ static int serve(struct daemon *hilld)
 	return rc;
 }
 
+/* --dev: a database of its own, loopback, quiet, over at once. */
+static int prepare_dev(struct daemon *hilld)
+{
+	struct dev_error error;
+	int rc = dev_prepare(&hilld->dev, &error);
+
+	if (rc < 0) {
+		(void)fprintf(stderr, "hilld: %s\n", error.text);
+		return rc;
+	}
+	buf_init(&hilld->dev_database, TEXT_BYTES);
+	dev_database(&hilld->dev, &hilld->dev_database);
+	options_presume(&hilld->options, "log-level", "warn");
+	options_presume(&hilld->options, "drain-seconds", "0");
+	options_presume(&hilld->options, "listen", "127.0.0.1:0");
+	options_presume(&hilld->options, "database",
+			buf_text(&hilld->dev_database));
+	return 0;
+}
+
+static int run(struct daemon *hilld)
+{
+	int rc;
+
+	log_set_level(hilld->config.log_level);
+	rc = log_open(hilld->config.log[0] == '\0' ? NULL : hilld->config.log);
+	if (rc < 0)
+		(void)fprintf(stderr, "hilld: %s: %s\n", hilld->config.log,
+			      strerror(-rc));
+	else
+		rc = serve(hilld);
+	log_close();
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon hilld = { 0 };
 	struct config_error error;
-	int rc;
+	int rc = 0;
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* A bound on file sizes is a full disk, which the store can bear. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	options_parse(argc, argv, &hilld.options);
-	if (options_config(&hilld.options, &hilld.config, &error) < 0) {
+	dev_init(&hilld.dev);
+	if (hilld.options.is_dev)
+		rc = prepare_dev(&hilld);
+	if (rc == 0 &&
+	    options_config(&hilld.options, &hilld.config, &error) < 0) {
 		(void)fprintf(stderr, "hilld: %s\n", error.text);
-		config_release(&hilld.config);
-		return OPTIONS_EXIT_USAGE;
-	}
-	if (hilld.options.is_check) {
+		rc = OPTIONS_EXIT_USAGE;
+	} else if (rc == 0 && hilld.options.is_check) {
 		(void)puts("the config is good");
-		config_release(&hilld.config);
-		return EXIT_SUCCESS;
+	} else if (rc == 0) {
+		rc = run(&hilld);
 	}
-	log_set_level(hilld.config.log_level);
-	rc = log_open(hilld.config.log[0] == '\0' ? NULL : hilld.config.log);
-	if (rc < 0)
-		(void)fprintf(stderr, "hilld: %s: %s\n", hilld.config.log,
-			      strerror(-rc));
-	else
-		rc = serve(&hilld);
-	log_close();
 	config_release(&hilld.config);
+	dev_stop(&hilld.dev);
+	buf_release(&hilld.dev_database);
+	if (rc == OPTIONS_EXIT_USAGE)
+		return rc;
 	return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

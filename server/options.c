@@ -27,6 +27,8 @@ static const char usage[] =
 	"      --drain-seconds N  how long matches may go on after SIGTERM\n"
 	"      --set KEY=VALUE    any key of the config\n"
 	"      --port-file FILE   write the port there once it is open\n"
+	"      --dev              for one author at one desk: loopback, a database\n"
+	"                         that goes with hilld, guests, house bots\n"
 	"      --check-config     check config and flags, then end\n"
 	"      --help-config      every key and what it means\n"
 	"  -h, --help             this text\n"
@@ -45,6 +47,7 @@ static const struct option long_options[] = {
 	{ "drain-seconds", required_argument, NULL, 'D' },
 	{ "set", required_argument, NULL, 's' },
 	{ "port-file", required_argument, NULL, 'p' },
+	{ "dev", no_argument, NULL, 'e' },
 	{ "check-config", no_argument, NULL, 'n' },
 	{ "help-config", no_argument, NULL, 'H' },
 	{ "help", no_argument, NULL, 'h' },
@@ -64,6 +67,17 @@ static void override(struct options *options, const char *flag, const char *key,
 	options->overrides[options->noverrides].key = key;
 	options->overrides[options->noverrides].value = value;
 	options->noverrides++;
+}
+
+void options_presume(struct options *options, const char *key,
+		     const char *value)
+{
+	override(options, "--dev", key, value);
+	for (unsigned i = options->noverrides - 1; i > 0; i--)
+		options->overrides[i] = options->overrides[i - 1];
+	options->overrides[0].flag = "--dev";
+	options->overrides[0].key = key;
+	options->overrides[0].value = value;
 }
 
 static void override_any(struct options *options, char *pair)
@@ -121,6 +135,9 @@ void options_parse(int argc, char **argv, struct options *options)
 			break;
 		case 'p':
 			options->port_file = optarg;
+			break;
+		case 'e':
+			options->is_dev = true;
 			break;
 		case 'n':
 			options->is_check = true;

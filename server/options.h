@@ -19,6 +19,7 @@ struct options {
 	} overrides[OPTIONS_OVERRIDES_MAX];
 	unsigned noverrides;
 	bool is_check;
+	bool is_dev;
 };
 
 /*
@@ -26,6 +27,12 @@ struct options {
  * for, and when the line makes no sense.
  */
 void options_parse(int argc, char **argv, struct options *ret);
+/*
+ * As if `--set KEY=VALUE` stood before all other flags, which win. For
+ * defaults that another flag brings along; the texts are borrowed for good.
+ */
+void options_presume(struct options *options, const char *key,
+		     const char *value);
 /*
  * The config that OPTIONS ask for: defaults, file, flags. 0, or as
  * config_load; the caller releases *RET in both cases.
