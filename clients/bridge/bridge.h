@@ -179,6 +179,12 @@ int64_t slot_deadline(const struct slot *slot);
 /* ---- report.c ---- */
 /* A message for people on stderr: `hill-bridge: slot 2: TEXT`. */
 void report(const struct slot *slot, const char *format, ...) PRINTF_LIKE(2, 3);
+/*
+ * WHAT and then TEXT of the server, cut short and escaped: they must not speak
+ * to the terminal.
+ */
+void report_words(const struct slot *slot, const char *what,
+		  const struct slice *text);
 /* The line about a match whose result is here, on stdout. */
 void report_match(const struct slot *slot, const struct played *played);
 /*

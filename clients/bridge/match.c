@@ -96,9 +96,16 @@ static void copy_key(const struct control *control, const char *name, char *to,
 		     size_t size)
 {
 	const struct slice *value = control_key(control, name);
+	struct buf clean = BUF_INIT(4 * size);
 
-	if (value == NULL || slice_copy(*value, to, size) < 0)
+	/* It goes to a terminal; without control characters it is the same. */
+	if (value != NULL)
+		text_add_escaped(&clean, value->text, value->len, size - 1);
+	if (value == NULL || clean.len >= size)
 		to[0] = '\0';
+	else
+		memcpy(to, buf_text(&clean), clean.len + 1);
+	buf_release(&clean);
 }
 
 static int64_t key_or(const struct control *control, const char *name,
@@ -160,6 +167,7 @@ static void take_cancel(struct slot *slot, const struct control *control)
 {
 	int64_t id;
 	struct played *played;
+	char what[64];
 
 	if (control_arg_i64(control, 0, 1, INT64_MAX, &id) < 0)
 		return;
@@ -174,8 +182,9 @@ static void take_cancel(struct slot *slot, const struct control *control)
 	}
 	if (key_or(control, "queued", 1) == 0)
 		slot->has_left = true; /* so that it is said anew */
-	report(slot, "match %lld does not count: %.*s", (long long)id,
-	       (int)control->rest.len, control->rest.text);
+	(void)snprintf(what, sizeof(what), "match %lld does not count",
+		       (long long)id);
+	report_words(slot, what, &control->rest);
 	played->id = 0;
 	bridge_settle_queues(slot->bridge);
 }
@@ -263,8 +272,7 @@ static void begin_block(struct slot *slot, const struct control *control)
 		if (rc == 0)
 			block_release(&slot->block);
 		else
-			report(slot, "refused a file: %.*s",
-			       (int)control->rest.len, control->rest.text);
+			report_words(slot, "refused a file", &control->rest);
 		slot->raw_left = block_head_lines(control);
 		slot->is_skipping = slot->raw_left > 0;
 		framer_expect_raw(&slot->framer, slot->raw_left,

@@ -22,6 +22,16 @@ void report(const struct slot *slot, const char *format, ...)
 	(void)fputc('\n', stderr);
 }
 
+void report_words(const struct slot *slot, const char *what,
+		  const struct slice *text)
+{
+	struct buf line = BUF_INIT(2048);
+
+	text_add_escaped(&line, text->text, text->len, 400);
+	report(slot, "%s: %s", what, buf_text(&line));
+	buf_release(&line);
+}
+
 void report_match(const struct slot *slot, const struct played *played)
 {
 	if (slot->bridge->is_quiet)

@@ -94,8 +94,7 @@ static void take_error(struct slot *slot, const struct control *control)
 {
 	int64_t seconds;
 
-	report(slot, "the server says: %.*s", (int)control->rest.len,
-	       control->rest.text);
+	report_words(slot, "the server says", &control->rest);
 	if (control_key_i64(control, "retry-after", 0, INT32_MAX, &seconds) ==
 	    0)
 		slot->retry_after_us = seconds * 1000 * 1000;

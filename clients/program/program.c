@@ -145,6 +145,8 @@ void program_write(struct program *program, const char *bytes, size_t len)
 
 void program_end_input(struct program *program)
 {
+	if (program->phase == PROGRAM_NONE)
+		return;
 	program->is_input_ending = true;
 	flush_input(program);
 }

@@ -425,6 +425,19 @@ def test_an_interrupt_lets_a_program_answer(hill, bridge):
     assert hill.line() == "LLD"
 
 
+def test_server_cannot_speak_to_the_terminal(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.say("@error not-now : \x1b[2Jred", "@match 5 ladder=ladder seat=1 seats=2",
+             "@place 5 seat=2 bot=\x1b[2J score=\x9b1m rank=1", "@result 5 score=\x1b[5m",
+             "@match 6 ladder=ladder", "@cancel 6 : \x1b]0;x\x07",
+             "@match 7 ladder=ladder", "@file ../\x1b[1m lines=1 text bytes=2", "x",
+             "@error evicted : \x1b[0m")
+    out, err = process.communicate(timeout=10)
+    assert r"\x1b[2J" in out and r"\x1b]0;x\x07" in err
+    assert not any(ord(char) < 32 and char != "\n" or 127 <= ord(char) < 160 for char in out + err)
+
+
 def test_refuses_a_file_name_that_leads_out(hill, bridge, tmp_path):
     process = bridge("sh", "-c", "read a; echo $a; read b")
     hill.greet()
