@@ -67,6 +67,15 @@ static void make_settings(const struct config *config, const char *host,
 	};
 }
 
+/* A start that fails is told where the host looks: in the log, on stderr. */
+static void start_failed(const struct daemon *hilld, const char *what,
+			 const char *why)
+{
+	log_error("event=start_failed reason=\"%s%s\"", what, why);
+	if (hilld->config.log[0] != '\0')
+		(void)fprintf(stderr, "hilld: %s%s\n", what, why);
+}
+
 /* SIGHUP: the log, then the config; what is wrong is told and changes nothing. */
 static void on_hangup(void *arg)
 {
@@ -148,7 +157,7 @@ static int open_net(struct daemon *hilld)
 	if (rc == 0)
 		rc = net_control(hilld->net, control, &error);
 	if (rc < 0)
-		log_error("event=start_failed reason=\"%s\"", error.text);
+		start_failed(hilld, "", error.text);
 	free(control);
 	return rc;
 }
@@ -160,13 +169,12 @@ static int open_store(struct daemon *hilld)
 			    &error);
 
 	if (rc < 0) {
-		log_error("event=start_failed reason=\"%s\"", error.text);
+		start_failed(hilld, "", error.text);
 		return rc;
 	}
 	rc = store_writer_start(hilld->store);
 	if (rc < 0)
-		log_error("event=start_failed reason=\"store writer: %s\"",
-			  strerror(-rc));
+		start_failed(hilld, "store writer: ", strerror(-rc));
 	return rc;
 }
 
@@ -227,7 +235,7 @@ static int serve(struct daemon *hilld)
 			log_error("event=results_lost count=%zu", lost);
 		store_close(hilld->store);
 	}
-	log_info("event=ended status=%s", rc == 0 ? "ok" : strerror(-rc));
+	log_info("event=ended status=%s", rc == 0 ? "ok" : "failed");
 	return rc;
 }
 

@@ -10,7 +10,7 @@ const struct ctl_option ctl_no_options[] = { { .name = NULL } };
 
 const struct ctl_option ctl_global_options[] = {
 	{ "database", "FILE", CTL_TEXT, false, NULL,
-	  "the SQLite file (default var/hill.db)" },
+	  "the SQLite file (default hill.db)" },
 	{ "socket", "PATH", CTL_TEXT, false, NULL,
 	  "hilld's control socket (default: the database's path and .sock)" },
 	{ "json", NULL, CTL_TRUE, false, NULL,

@@ -412,7 +412,6 @@ void lobby_catalogue_replace(struct lobby *lobby,
 	replace_ladders(lobby, rows);
 	replace_bots(lobby, rows, now_us);
 	take_roads(lobby, rows);
-	start_reserve(lobby, now_us);
 	lobby_settle(lobby, now_us);
 }
 

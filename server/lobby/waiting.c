@@ -164,9 +164,29 @@ void waiting_suspend(struct lobby_peer *peer)
 		dequeue(entry);
 }
 
+/* The entry for LADDER becomes the last of PEER's, which is looked at last. */
+static void move_last(struct lobby_peer *peer, const struct ladder *ladder)
+{
+	struct waiting **place = &peer->waiting;
+	struct waiting *entry;
+
+	while (*place != NULL && (*place)->ladder != ladder)
+		place = &(*place)->next;
+	entry = *place;
+	if (entry == NULL)
+		return;
+	*place = entry->next;
+	while (*place != NULL)
+		place = &(*place)->next;
+	*place = entry;
+	entry->next = NULL;
+}
+
 void waiting_resume(struct lobby *lobby, struct lobby_peer *peer,
 		    struct ladder *played)
 {
+	/* Who waits on several ladders where nobody else does takes turns. */
+	move_last(peer, played);
 	for (struct waiting *entry = peer->waiting; entry != NULL;
 	     entry = entry->next) {
 		if (entry->ladder == played)
