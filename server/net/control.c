@@ -41,6 +41,7 @@ struct control {
 	char *path;                      /* owned */
 	LIST_HEAD(, client) clients;
 	unsigned nclients;
+	bool is_resting; /* does not listen until control_wake() */
 	uint64_t last_id;
 };
 
@@ -178,6 +179,24 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	(void)bufferevent_enable(client->bev, EV_READ | EV_WRITE);
 }
 
+/* Without descriptors it would be called again at once, for ever. */
+static void on_accept_error(struct evconnlistener *listener, void *arg)
+{
+	struct control *control = arg;
+
+	net_turn_began(control->net);
+	(void)evconnlistener_disable(listener);
+	control->is_resting = true;
+	log_warn("event=control_rests reason=\"%s\"", strerror(errno));
+}
+
+void control_wake(struct control *control)
+{
+	if (control != NULL && control->is_resting &&
+	    evconnlistener_enable(control->listener) == 0)
+		control->is_resting = false;
+}
+
 /*
  * A socket file that nobody listens to is left over from a killed hilld: the
  * database's lock already says that there is no other one.
@@ -233,6 +252,7 @@ int net_control(struct net *net, const char *path, struct net_error *error)
 		return net_fail(error, -ENOMEM, "control socket %s: no memory",
 				path);
 	}
+	evconnlistener_set_error_cb(control->listener, on_accept_error);
 	control->path = xstrdup(path);
 	net->control = control;
 	return 0;

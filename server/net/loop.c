@@ -109,6 +109,7 @@ static void tick(struct net *net, int64_t now_us)
 	net->lag_us = 0;
 	net->tick_us = now_us + TICK_US;
 	listeners_wake(net);
+	control_wake(net->control);
 	net_put_held(net);
 }
 

@@ -193,6 +193,8 @@ void net_finish_jobs(struct net *net);
 
 /* ---- control.c ---- */
 void control_free(struct control *control);
+/* Once a second: listen again, if it had to stop. */
+void control_wake(struct control *control);
 /* The loop ends: send what replies wait, the answer to its end for one. */
 void control_flush(struct control *control);
 /* The client ID gets REPLY, if it is still there. */

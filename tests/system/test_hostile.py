@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import resource
 import socket
+import time
 
-from conftest import WAIT_S
+from conftest import WAIT_S, wait_until
 
 
 def cpu_s(process):
@@ -19,6 +21,13 @@ def control(server):
     link.settimeout(WAIT_S)
     link.connect(f"{server.short}/sock")
     return link
+
+
+def answers(server):
+    try:
+        return server.admin("status")["ok"]
+    except (OSError, ValueError):
+        return False
 
 
 def test_control_answers_a_client_that_has_said_all(hilld):
@@ -46,3 +55,22 @@ def test_control_reads_a_long_line_only_once(hilld):
         link.sendall(b"A" * 40000000 + b"\n")
         assert not json.loads(link.makefile("rb").readline())["ok"]
     assert cpu_s(hilld.process) - before < 8
+
+
+def test_control_rests_without_descriptors(start_hilld, tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    server = start_hilld(limits=limit)
+    crowd = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(100)]
+    wait_until("the listener rests", lambda: server.logged("event=accept_rests"), server.process)
+    hosts = [control(server) for _ in range(24)]
+    wait_until("the control socket rests", lambda: server.logged("event=control_rests"),
+               server.process)
+    time.sleep(2)
+    assert server.log.read_text().count("event=control_rests") <= 4
+    assert (tmp_path / "hilld.stderr").read_text() == ""
+    for link in crowd + hosts:
+        link.close()
+    # Who still stands behind those that left is not taken.
+    wait_until("an answer", lambda: answers(server), server.process)
