@@ -571,7 +571,8 @@ static int play(struct league *league)
 			     .total = league->ntodo,
 			     .context = league,
 			     .make = make,
-			     .over = over };
+			     .over = over,
+			     .is_fault_untold = true };
 	int status = EXIT_PLAYED;
 
 	if (league->ntodo > 0) {

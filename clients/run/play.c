@@ -244,8 +244,10 @@ static void idle(void *context)
 static void told(void *context, const struct referee_job *job, unsigned seat,
 		 const char *line)
 {
-	(void)context;
-	hear_word(job->context, seat, job->setup.seats, line);
+	const struct play *play = context;
+
+	if (!play->is_fault_untold)
+		hear_word(job->context, seat, job->setup.seats, line);
 }
 
 static void ended(void *context, const struct referee_job *job, unsigned seat,

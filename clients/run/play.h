@@ -62,6 +62,7 @@ struct play {
 		     const struct match_record *record,
 		     const struct game_state *state);
 	bool is_stopped_told;
+	bool is_fault_untold; /* of programs: the sums show them */
 	/* The rest is play_series' own. */
 	struct play_match **matches; /* by number - 1 */
 	unsigned started, printed;

@@ -122,6 +122,7 @@ void rematch_report_text(const struct rematch *rematch, struct buf *out)
 	const struct stored *stored = rematch->stored;
 	struct game_score scores[GAME_SEATS_MAX];
 
+	rematch_scores(rematch, scores);
 	buf_add_format(out, "Match %lld: %s on %s, seed %.40s, seat %u (%s)\n",
 		       (long long)stored->id, stored->game->name,
 		       stored->map_name, stored->setup.seed, rematch->seat + 1,

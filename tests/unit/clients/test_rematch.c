@@ -138,6 +138,9 @@ static void names_the_first_turn_that_differs_and_goes_on(void **state)
 			       "Turn 3 is the first whose reply differs, from "
 			       "byte 5:\n  stored: move (4 bytes)\n"
 			       "  live:   move 1,1 to 2,1 (15 bytes)\n"));
+	assert_non_null(strstr(buf_text(&text),
+			       "first                   "
+			       "          2.5            0\n"));
 	json = rematch_report_json(&rematch);
 	assert_int_equal(json_integer_value(json_object_get(
 				 json_object_get(json, "first"), "turn")),
