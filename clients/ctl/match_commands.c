@@ -328,11 +328,10 @@ static void print_members(const char *prefix, json_t *object)
 	}
 }
 
-/* The reply of COMMAND; NULL after it was told why. */
+/* The reply to REQUEST, which it takes; NULL after it was told why. */
 static json_t *ask(struct channel *channel, const struct ctl *ctl,
-		   const char *command)
+		   json_t *request)
 {
-	json_t *request = json_pack("{s:s}", "command", command);
 	json_t *reply = channel_send(channel, ctl, request);
 	const json_t *ok = json_object_get(reply, "ok");
 
@@ -358,7 +357,7 @@ static int run_status(const struct ctl *ctl, const struct ctl_call *call)
 	(void)call;
 	if (!is_running && channel_open_read(&channel, ctl) != 0)
 		return CTL_FAILED;
-	reply = ask(&channel, ctl, "status");
+	reply = ask(&channel, ctl, json_pack("{s:s}", "command", "status"));
 	if (reply == NULL)
 		return CTL_FAILED;
 	(void)json_object_set_new(reply, "running", json_boolean(is_running));
@@ -375,22 +374,57 @@ static int run_status(const struct ctl *ctl, const struct ctl_call *call)
 	return CTL_OK;
 }
 
+/* What only a running hilld does. CTL_OK, or CTL_FAILED after ctl_fail(). */
+static int open_hilld(struct channel *channel, const struct ctl *ctl)
+{
+	int rc = channel_open_socket(channel, ctl);
+	char *path;
+
+	if (rc == 0)
+		return CTL_OK;
+	path = ctl_socket_path(ctl);
+	(void)ctl_fail(ctl, "hilld cannot be reached at %s: %s", path,
+		       strerror(-rc));
+	free(path);
+	return CTL_FAILED;
+}
+
+static int run_rematch(const struct ctl *ctl, const struct ctl_call *call)
+{
+	struct channel channel;
+	json_t *reply;
+	int64_t id = 0;
+
+	if (match_parse(call, &id) != CTL_OK)
+		return CTL_USAGE;
+	if (open_hilld(&channel, ctl) != CTL_OK)
+		return CTL_FAILED;
+	reply = ask(&channel, ctl,
+		    json_pack("{s:s, s:I}", "command", "rematch", "id",
+			      (json_int_t)id));
+	if (reply == NULL)
+		return CTL_FAILED;
+	if (ctl->is_json)
+		ctl_print_json(reply);
+	else
+		(void)printf(
+			"match %lld is played again as soon as its bots "
+			"are free on %s\n",
+			(long long)id,
+			json_string_value(json_object_get(reply, "ladder")));
+	json_decref(reply);
+	return CTL_OK;
+}
+
 static int run_drain(const struct ctl *ctl, const struct ctl_call *call)
 {
 	struct channel channel;
-	int rc = channel_open_socket(&channel, ctl);
 	json_t *reply;
 
 	(void)call;
-	if (rc != 0) {
-		char *path = ctl_socket_path(ctl);
-
-		(void)ctl_fail(ctl, "hilld cannot be reached at %s: %s", path,
-			       strerror(-rc));
-		free(path);
+	if (open_hilld(&channel, ctl) != CTL_OK)
 		return CTL_FAILED;
-	}
-	reply = ask(&channel, ctl, "drain");
+	reply = ask(&channel, ctl, json_pack("{s:s}", "command", "drain"));
 	if (reply == NULL)
 		return CTL_FAILED;
 	if (ctl->is_json)
@@ -462,12 +496,20 @@ static const char verify_details[] =
 	"otherwise is told with the requests between which it parts. Exit status 0\n"
 	"only when all are as they are stored.\n";
 
+static const char rematch_details[] =
+	"Same map, parameters, seeds, bots and seats; the limits are those that the\n"
+	"ladder has now. All its bots must wait on that ladder, be it that they play\n"
+	"just now: it starts as soon as they are free, before other matches of theirs\n"
+	"there. When one of them leaves before, it is dropped, and the log says so. It\n"
+	"is stored like any other match; its seed finds it: match list --seed.\n";
+
 const struct ctl_command ctl_match_commands[] = {
 	{ "match list", "", 0, 0, NULL, list_options, "stored matches, the newest first", NULL, NULL, NULL, run_match_list },
 	{ "match show", "ID", 1, 1, NULL, ctl_no_options, "one match and its seats", NULL, NULL, NULL, run_match_show },
 	{ "replay", "[ID]", 0, 1, NULL, replay_options, "the original lines of a match, played again", replay_details, NULL, NULL, run_replay },
 	{ "verify", "[ID]", 0, 1, NULL, verify_options, "prove that stored matches come out as stored", verify_details, NULL, NULL, run_verify },
 	{ "export", "ID", 1, 1, NULL, export_options, "everything about a match, as JSON, or as pictures", export_details, NULL, NULL, run_export },
+	{ "rematch", "ID", 1, 1, NULL, ctl_no_options, "let hilld play a match once more, unrated", rematch_details, NULL, NULL, run_rematch },
 	{ "summary", "", 0, 0, NULL, ctl_no_options, "by bot and game: matches, scores, wins", NULL, NULL, NULL, run_summary },
 	{ "status", "", 0, 0, NULL, ctl_no_options, "how hilld and its database do", NULL, NULL, NULL, run_status },
 	{ "drain", "", 0, 0, NULL, ctl_no_options, "let hilld finish what runs, and end", NULL, NULL, NULL, run_drain },

@@ -313,6 +313,7 @@ static void replace_ladders(struct lobby *lobby,
 		if (ladder == NULL) {
 			ladder = xcalloc(1, sizeof(*ladder));
 			TAILQ_INIT(&ladder->queue);
+			TAILQ_INIT(&ladder->rematches);
 			ladder->road.next = first_instance(row);
 		}
 		ladders[i] = ladder;

@@ -72,6 +72,21 @@ static void check_ladder(const struct ladder *ladder)
 	       (ladder->hold != HOLD_NONE && ladder->hold != HOLD_SEATS));
 }
 
+static size_t count_rematches(const struct ladder *ladder)
+{
+	const struct rematch *rematch;
+	size_t count = 0;
+
+	TAILQ_FOREACH(rematch, &ladder->rematches, link) {
+		assert(rematch->ladder == ladder && rematch->deal.of != 0);
+		for (unsigned i = 0; i < rematch->deal.seats; i++)
+			assert(rematch->bots[i]->refs > 0);
+		count++;
+	}
+	assert(ladder->refs >= count);
+	return count;
+}
+
 static void check_play(const struct lobby *lobby, const struct lobby_play *play)
 {
 	assert(play->match != NULL && play->state != PLAY_STORING);
@@ -134,7 +149,7 @@ static void check_maps(const struct map_cache *cache)
 void lobby_check(const struct lobby *lobby)
 {
 	const struct lobby_peer *peer;
-	size_t npeers = 0, nlogged_in = 0, nruns = 0;
+	size_t npeers = 0, nlogged_in = 0, nruns = 0, nrematches = 0;
 
 	LIST_FOREACH(peer, &lobby->peers, all)
 	{
@@ -150,8 +165,11 @@ void lobby_check(const struct lobby *lobby)
 	assert(nruns == lobby->nruns);
 	for (size_t i = 0; i < lobby->nbots; i++)
 		check_bot(lobby->bots[i]);
-	for (size_t i = 0; i < lobby->nladders; i++)
+	for (size_t i = 0; i < lobby->nladders; i++) {
 		check_ladder(lobby->ladders[i]);
+		nrematches += count_rematches(lobby->ladders[i]);
+	}
+	assert(nrematches == lobby->nrematches);
 	check_plays(lobby);
 	check_maps(&lobby->maps);
 }

@@ -60,6 +60,7 @@ void lobby_free(struct lobby *lobby)
 	while ((peer = LIST_FIRST(&lobby->peers)) != NULL)
 		peer_free(lobby, peer);
 	actions_release(lobby);
+	rematch_release(lobby);
 	catalogue_release(lobby);
 	map_cache_release(&lobby->maps);
 	address_table_release(&lobby->addresses);

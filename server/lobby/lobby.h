@@ -37,6 +37,7 @@ struct lobby_peer;    /* one connection */
 struct lobby_play;    /* one match in play */
 struct match_record;  /* server/match/match.h */
 struct row_catalogue; /* server/store/rows.h */
+struct row_match;     /* likewise */
 
 enum {
 	/* Addresses are 16 bytes: IPv6, or IPv4 mapped into it. */
@@ -278,6 +279,16 @@ void lobby_ids(struct lobby *lobby, int64_t from, uint32_t count,
  */
 void lobby_catalogue_replace(struct lobby *lobby,
 			     const struct row_catalogue *rows, int64_t now_us);
+
+/*
+ * Play MATCH (borrowed) once more, unrated: same map, parameters, seeds, bots
+ * and seats, by the limits that its ladder has now. It starts as soon as all
+ * its bots are free, before other matches of theirs on that ladder. 0;
+ * -ENOENT when a bot does not wait on the ladder, -EINVAL when it cannot be:
+ * ERROR says which and why. What happens later is in the log alone.
+ */
+int lobby_rematch(struct lobby *lobby, const struct row_match *match,
+		  int64_t now_us, struct game_error *error) WARN_UNUSED;
 
 /*
  * Start no more matches. What runs may finish until DEADLINE_US; the rest is

@@ -91,6 +91,8 @@ enum hold {
 	HOLD_NKINDS
 };
 
+TAILQ_HEAD(rematch_list, rematch);
+
 struct ladder {
 	struct row_ladder row; /* map_ids owned */
 	const struct game *game;
@@ -104,6 +106,7 @@ struct ladder {
 	bool is_touched;   /* in lobby->touched */
 	bool is_held;      /* in lobby->held */
 	enum hold hold;
+	struct rematch_list rematches; /* that wait; oldest first */
 	struct road road; /* of all that is no solo game with seeds in order */
 	TAILQ_ENTRY(ladder) touch; /* in touched, or in held */
 };
@@ -116,6 +119,23 @@ struct instance {
 	uint64_t number; /* on the road */
 	char seed[ROW_SEED_BYTES];
 	char bot_seed[ROW_SEED_BYTES];
+};
+
+/* All that is settled about a match before it begins, but its peers. */
+struct deal {
+	struct instance instance;
+	unsigned seats;
+	int64_t params[GAME_PARAMS_MAX];
+	bool is_rated;
+	int64_t of; /* the match that it plays again; 0: none */
+};
+
+/* A match to be played again, as soon as its bots are free: rematch.c. */
+struct rematch {
+	struct ladder *ladder; /* one reference */
+	struct deal deal;
+	struct bot *bots[LIMIT_SEATS]; /* by seat; one reference each */
+	TAILQ_ENTRY(rematch) link;     /* ladder->rematches */
 };
 
 struct lobby_map {
@@ -211,6 +231,7 @@ struct lobby_play {
 	bool is_due;
 	bool is_busy; /* a worker has the match */
 	bool is_void;
+	bool is_rematch; /* its instance is not of the ladder's road */
 	unsigned nseats;
 	struct play_seat seats[];
 };
@@ -256,6 +277,7 @@ struct lobby {
 	struct heap deadlines; /* of plays */
 	struct play_list plays, due, storing;
 	size_t nplays, nstoring;
+	size_t nrematches; /* that wait */
 	uint64_t match_bytes;
 
 	int64_t id_next, id_end;           /* left of the current block */
@@ -386,6 +408,22 @@ void map_refuse(struct lobby *lobby, int64_t map_id, const char *text,
 void map_forget(struct lobby *lobby, int64_t map_id);
 /* What failed before may be tried again. */
 void map_retry_failed(struct lobby *lobby);
+
+/* rematch.c */
+/*
+ * The rematch of LADDER whose bots are all free, with their peers by seat, or
+ * NULL. Drops those that one of their bots has left.
+ */
+struct rematch *rematch_next(struct lobby *lobby, struct ladder *ladder,
+			     struct lobby_peer *peers[LIMIT_SEATS]);
+/* Whether BOT waits for a rematch on LADDER, and for nothing else there. */
+bool rematch_keeps(const struct ladder *ladder, const struct bot *bot);
+/* REMATCH has begun, or cannot (REASON, for the log): it is freed. */
+void rematch_done(struct lobby *lobby, struct rematch *rematch);
+void rematch_drop(struct lobby *lobby, struct rematch *rematch,
+		  const char *reason);
+/* Free all, at the lobby's end. */
+void rematch_release(struct lobby *lobby);
 
 /* start.c */
 void start_touch(struct lobby *lobby, struct ladder *ladder);

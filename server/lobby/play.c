@@ -152,9 +152,11 @@ static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 	struct ladder *ladder = play->ladder;
 
 	lobby->ncancelled++;
-	instance_give_back(ladder,
-			   ladder->game->is_shared ? NULL : play->seats[0].bot,
-			   &play->instance);
+	if (!play->is_rematch)
+		instance_give_back(ladder,
+				   ladder->game->is_shared ? NULL
+							   : play->seats[0].bot,
+				   &play->instance);
 	for (unsigned i = 0; i < play->nseats; i++) {
 		struct lobby_peer *peer = play->seats[i].peer;
 

@@ -172,6 +172,8 @@ static bool pick_seats(const struct ladder *ladder,
 	if (ladder->nqueued < ladder->row.seats)
 		return false;
 	TAILQ_FOREACH(entry, &ladder->queue, queue) {
+		if (rematch_keeps(ladder, entry->peer->bot))
+			continue;
 		if (!has_bot(peers, count, entry->peer->bot))
 			peers[count++] = entry->peer;
 		else if (ntwins < LIMIT_SEATS)
@@ -186,23 +188,24 @@ static bool pick_seats(const struct ladder *ladder,
 	return true;
 }
 
-static void fill_setup(const struct ladder *ladder,
-		       const struct instance *instance,
+static void fill_setup(const struct ladder *ladder, const struct deal *deal,
 		       struct game_setup *setup)
 {
+	const struct instance *instance = &deal->instance;
+
 	memset(setup, 0, sizeof(*setup));
 	setup->seed = instance->seed[0] == '\0' ? "0" : instance->seed;
 	setup->bot_seed =
 		instance->bot_seed[0] == '\0' ? "0" : instance->bot_seed;
-	setup->seats = ladder->row.seats;
-	memcpy(setup->params, ladder->params, sizeof(setup->params));
+	setup->seats = deal->seats;
+	memcpy(setup->params, deal->params, sizeof(setup->params));
 	setup->limit_ms = ladder->row.turn_ms;
 	setup->grace_ms = ladder->row.grace_ms;
 }
 
 static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 			const struct lobby_play *play,
-			const struct game_setup *setup,
+			const struct game_setup *setup, bool is_rated,
 			struct match_config *config)
 {
 	const struct row_ladder *row = &ladder->row;
@@ -215,7 +218,7 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 	config->ladder = row->name;
 	config->ladder_id = row->id;
 	config->map_id = play->instance.map_id;
-	config->is_rated = row->is_rated;
+	config->is_rated = is_rated;
 	config->setup = setup;
 	config->limits = (struct match_limits){
 		.turn_ms = row->turn_ms,
@@ -240,11 +243,10 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 
 /* Everything is there: the play, and its offer to PEERS. */
 static void begin_play(struct lobby *lobby, struct ladder *ladder,
-		       struct lobby_peer *const *peers,
-		       const struct instance *instance, struct lobby_map *map,
-		       size_t cost, int64_t now_us)
+		       struct lobby_peer *const *peers, const struct deal *deal,
+		       struct lobby_map *map, size_t cost, int64_t now_us)
 {
-	unsigned nseats = ladder->row.seats;
+	unsigned nseats = deal->seats;
 	struct match_config config;
 	struct game_setup setup;
 	struct lobby_play *play;
@@ -252,7 +254,8 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 
 	play = xcalloc(1, sizeof(*play) + nseats * sizeof(play->seats[0]));
 	play->id = take_id(lobby);
-	play->instance = *instance;
+	play->instance = deal->instance;
+	play->is_rematch = deal->of != 0;
 	play->ladder_id = ladder->row.id;
 	play->ladder = ladder;
 	ladder->refs++;
@@ -261,8 +264,9 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 	lobby->match_bytes += cost;
 	play->nseats = nseats;
 	for (unsigned i = 0; i < nseats; i++) {
-		/* Nobody is always first. */
-		unsigned seat = (unsigned)((i + instance->number) % nseats);
+		/* Nobody is always first; a rematch has number 0. */
+		unsigned seat =
+			(unsigned)((i + deal->instance.number) % nseats);
 
 		play->seats[seat].play = play;
 		play->seats[seat].peer = peers[i];
@@ -271,8 +275,8 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 		peers[i]->seat = (uint8_t)seat;
 		waiting_suspend(peers[i]);
 	}
-	fill_setup(ladder, instance, &setup);
-	fill_config(lobby, ladder, play, &setup, &config);
+	fill_setup(ladder, deal, &setup);
+	fill_config(lobby, ladder, play, &setup, deal->is_rated, &config);
 	err = match_new(&play->match, &config, now_us, lobby->out);
 	assert(err == 0); /* set_ladder has looked at the seats */
 	(void)err;
@@ -284,65 +288,95 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 }
 
 /*
- * Whether LADDER can be played on MAP at all, and *RET_COST what that takes.
- * If not, the map is as good as not there.
+ * Whether DEAL can be played on MAP at all, and *RET_COST what that takes; if
+ * not, ERROR says why.
  */
-static bool admit_map(struct lobby *lobby, const struct ladder *ladder,
-		      const struct instance *instance,
-		      const struct lobby_map *map, size_t *ret_cost,
-		      int64_t now_us)
+static bool admit_map(const struct lobby *lobby, const struct ladder *ladder,
+		      const struct deal *deal, const struct lobby_map *map,
+		      size_t *ret_cost, struct game_error *error)
 {
-	struct game_error error = { "it has too few places for the seats" };
 	struct game_setup setup;
 
-	fill_setup(ladder, instance, &setup);
-	if (map->seats_max < ladder->row.seats ||
-	    ladder->game->admit(map->map, &setup, &error) != 0) {
-		map_refuse(lobby, instance->map_id, error.text, now_us);
+	fill_setup(ladder, deal, &setup);
+	game_error_set(error, "it has too few places for the seats");
+	if (map->seats_max < deal->seats ||
+	    ladder->game->admit(map->map, &setup, error) != 0)
 		return false;
-	}
 	*ret_cost = ladder->game->cost(map->map, &setup);
-	if (*ret_cost <= lobby->config.match_budget_bytes)
-		return true;
-	map_refuse(lobby, instance->map_id, "it takes more memory than allowed",
-		   now_us);
-	return false;
+	game_error_set(error, "it takes more memory than allowed");
+	return *ret_cost <= lobby->config.match_budget_bytes;
+}
+
+/* The bots of REMATCH are free: PEERS. As start_one. */
+static enum hold start_rematch(struct lobby *lobby, struct rematch *rematch,
+			       struct lobby_peer *const *peers, int64_t now_us)
+{
+	struct ladder *ladder = rematch->ladder;
+	struct game_error error = { "its map cannot be had" };
+	enum map_state state;
+	struct lobby_map *map;
+	size_t cost;
+
+	map = map_want(lobby, rematch->deal.instance.map_id, &state, now_us);
+	if (map == NULL && state == MAP_LOADING)
+		return HOLD_MAP;
+	if (map == NULL ||
+	    !admit_map(lobby, ladder, &rematch->deal, map, &cost, &error)) {
+		rematch_drop(lobby, rematch, error.text);
+		return HOLD_NONE;
+	}
+	if (lobby->match_bytes + cost > lobby->config.match_budget_bytes)
+		return HOLD_ROOM;
+	begin_play(lobby, ladder, peers, &rematch->deal, map, cost, now_us);
+	rematch_done(lobby, rematch);
+	return HOLD_NONE;
 }
 
 /* Start the next match of LADDER, or say what is in the way. */
 static enum hold start_one(struct lobby *lobby, struct ladder *ladder,
 			   int64_t now_us)
 {
+	struct deal deal = { .seats = ladder->row.seats,
+			     .is_rated = ladder->row.is_rated };
 	struct lobby_peer *peers[LIMIT_SEATS];
-	struct instance instance;
+	struct game_error error;
+	struct rematch *rematch;
 	enum map_state state;
 	struct lobby_map *map;
 	struct bot *walker;
 	enum hold hold;
 	size_t cost;
 
-	if (!ladder->is_listed || !pick_seats(ladder, peers))
+	rematch = rematch_next(lobby, ladder, peers);
+	if (!ladder->is_listed ||
+	    (rematch == NULL && !pick_seats(ladder, peers)))
 		return HOLD_SEATS;
 	start_reserve(lobby, now_us);
 	hold = check_lobby(lobby, ladder);
 	if (hold != HOLD_NONE)
 		return hold;
+	if (rematch != NULL)
+		return start_rematch(lobby, rematch, peers, now_us);
+	memcpy(deal.params, ladder->params, sizeof(deal.params));
 	walker = ladder->game->is_shared ? NULL : peers[0]->bot;
 	for (;;) {
-		if (instance_next(lobby, ladder, walker, &instance, now_us) !=
-		    0)
+		if (instance_next(lobby, ladder, walker, &deal.instance,
+				  now_us) != 0)
 			return HOLD_BROKEN;
-		map = map_want(lobby, instance.map_id, &state, now_us);
+		map = map_want(lobby, deal.instance.map_id, &state, now_us);
 		if (map == NULL && state == MAP_LOADING)
 			return HOLD_MAP;
-		if (map != NULL &&
-		    admit_map(lobby, ladder, &instance, map, &cost, now_us))
+		if (map == NULL)
+			continue;
+		if (admit_map(lobby, ladder, &deal, map, &cost, &error))
 			break;
+		/* It is as good as not there. */
+		map_refuse(lobby, deal.instance.map_id, error.text, now_us);
 	}
 	if (lobby->match_bytes + cost > lobby->config.match_budget_bytes)
 		return HOLD_ROOM;
-	instance_take(lobby, ladder, walker, &instance);
-	begin_play(lobby, ladder, peers, &instance, map, cost, now_us);
+	instance_take(lobby, ladder, walker, &deal.instance);
+	begin_play(lobby, ladder, peers, &deal, map, cost, now_us);
 	return HOLD_NONE;
 }
 
@@ -395,10 +429,14 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 		enum hold hold;
 
 		unlist(lobby, ladder);
+		ladder->refs++; /* its last rematch may be dropped */
 		do {
 			hold = start_one(lobby, ladder, now_us);
 		} while (hold == HOLD_NONE);
+		ladder->refs--;
+		unlist(lobby, ladder); /* all that touched it was looked at */
 		set_hold(lobby, ladder, hold, now_us);
+		ladder_settle(lobby, ladder);
 	}
 }
 

@@ -42,6 +42,9 @@ struct admin_job {
 	char *reply;    /* owned; malloc'ed */
 	struct row_catalogue rows; /* read again when it changed */
 	bool has_rows;
+	int64_t rematch;         /* play this match again; 0: none */
+	struct row_match *match; /* owned; what it was */
+	struct store_error error;
 };
 
 static void submit(struct net *net, struct net_job *job,
@@ -184,6 +187,18 @@ static void run_admin(struct pool_job *pool_job)
 		add_to_reply(job);
 }
 
+static void read_rematch(struct pool_job *pool_job)
+{
+	struct admin_job *job = (struct admin_job *)(void *)pool_job;
+	struct row_match *match = xcalloc(1, sizeof(*match));
+
+	if (store_match(job->base.net->store, job->rematch, match,
+			&job->error) == 0)
+		job->match = match;
+	else
+		free(match);
+}
+
 static void free_admin(struct admin_job *job)
 {
 	/* It may have held a token. */
@@ -194,6 +209,7 @@ static void free_admin(struct admin_job *job)
 	free(job->command);
 	free(job->reply);
 	json_decref(job->server);
+	free(job->match);
 	free(job);
 }
 
@@ -204,6 +220,42 @@ static void finish_admin(struct net_job *net_job)
 
 	if (job->has_rows)
 		net_set_catalogue(net, &job->rows);
+	if (net->control != NULL && job->reply != NULL)
+		control_reply(net->control, job->client, job->reply,
+			      strlen(job->reply));
+	free_admin(job);
+	net_act(net);
+}
+
+/* Whether maps like that of MATCH may be played. */
+static bool is_map_open(const struct net *net, const struct row_match *match)
+{
+	for (size_t i = 0; i < net->rows.nmaps; i++)
+		if (net->rows.maps[i].id == match->map_id)
+			return !net->rows.maps[i].is_disabled;
+	return false;
+}
+
+static void finish_rematch(struct net_job *net_job)
+{
+	struct admin_job *job = (struct admin_job *)(void *)net_job;
+	struct net *net = net_job->net;
+	struct game_error error = { .text = "" };
+	json_t *reply = NULL;
+
+	if (job->match == NULL)
+		game_error_set(&error, "%s", job->error.text);
+	else if (!is_map_open(net, job->match))
+		game_error_set(&error, "the map %s is disabled",
+			       job->match->map);
+	else if (lobby_rematch(net->lobby, job->match, clock_now_us(),
+			       &error) == 0)
+		reply = json_pack("{s:b, s:s}", "ok", 1, "ladder",
+				  job->match->ladder);
+	if (reply == NULL)
+		reply = json_pack("{s:b, s:s}", "ok", 0, "error", error.text);
+	job->reply = json_dumps(reply, JSON_COMPACT);
+	json_decref(reply);
 	if (net->control != NULL && job->reply != NULL)
 		control_reply(net->control, job->client, job->reply,
 			      strlen(job->reply));
@@ -264,6 +316,9 @@ static bool is_ours(struct net *net, struct admin_job *job)
 			net_drain(net, "hillctl");
 		is_done = true;
 	}
+	if (command != NULL && strcmp(command, "rematch") == 0)
+		job->rematch =
+			json_integer_value(json_object_get(request, "id"));
 	json_decref(request);
 	return is_done;
 }
@@ -279,5 +334,8 @@ void net_admin(struct net *net, uint64_t id, char *command_take, size_t len)
 		free_admin(job);
 		return;
 	}
-	submit(net, &job->base, run_admin, finish_admin);
+	if (job->rematch != 0)
+		submit(net, &job->base, read_rematch, finish_rematch);
+	else
+		submit(net, &job->base, run_admin, finish_admin);
 }

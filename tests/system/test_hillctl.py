@@ -505,6 +505,55 @@ def test_beside_a_running_hilld(start_hilld, ctl):
     assert ctl.json("status")["running"] is False
 
 
+def test_a_match_is_played_once_more(start_hilld, ctl):
+    hilld = start_hilld(database=ctl.database)
+    reach = ("--socket", f"{hilld.short}/sock")
+    hilld.add_map("small.map", "rabbit-runner", RABBIT_MAP)
+    hilld.admin("ladder add", name="rabbits", game="rabbit-runner", maps=["small.map"],
+                params="turns=3", seeds="5..9")
+    bot = hilld.peer().login("crazy", hilld.add_bot("crazy"))
+    first = bot.ready("rabbits")
+    bot.say("move", "move", "move")
+    bot.expect(f"@result {first} ")
+    # It has the offer of its next match already; the rematch comes behind it.
+    assert ctl.run(*reach, "rematch", first).out == (
+        f"match {first} is played again as soon as its bots are free on rabbits\n")
+    numbers = []
+    for _ in range(3):
+        # An offer may come before the last result, or behind it.
+        if bot.offered[-1] in (first, *numbers):
+            bot.expect("@match ")
+        numbers.append(bot.offered[-1])
+        bot.say(f"@ready {numbers[-1]}")
+        bot.expect(f"@start {numbers[-1]}")
+        bot.say("move", "move", "move")
+        bot.expect(f"@result {numbers[-1]} ")
+    bot.say("@leave")
+    bot.expect("@left")
+    rows = [ctl.json("match", "show", n)["match"] for n in (first, *numbers)]
+    assert [row["seed"] for row in rows] == ["5", "6", "5", "7"]
+    assert [row["rated"] for row in rows] == [True, True, False, True]
+    same = ("ladder", "map", "params", "bot_seed", "digest", "inputs")
+    assert [rows[2][key] for key in same] == [rows[0][key] for key in same]
+    assert ctl.run("verify", "--all").out.endswith(" 0 failed\n")
+    assert "not waiting on rabbits: crazy" in ctl.run(*reach, "rematch", first, status=1).err
+    assert "999" in ctl.run(*reach, "rematch", 999, status=1).err
+    assert hilld.logged(f"ladder=rabbits event=rematch of={first}")
+    hilld.admin("map disable", name="small.map")
+    assert "small.map is disabled" in ctl.run(*reach, "rematch", first, status=1).err
+    hilld.admin("map disable", name="small.map", disabled=False)
+    # A restart counts no rematch as a step on the seeds.
+    hilld.stop()
+    hilld = start_hilld(database=ctl.database)
+    token = hilld.admin("token add", bot="crazy")["token"]
+    bot = hilld.peer().login("crazy", token)
+    last = bot.ready("rabbits")
+    bot.say("move", "move", "move")
+    bot.expect(f"@result {last} ")
+    assert ctl.json("match", "show", last)["match"]["seed"] == "8"
+    assert "cannot be reached" in ctl.run("rematch", first, status=1).err
+
+
 # ---- matches ----
 
 def test_lists_filter_and_page(played):
