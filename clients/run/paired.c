@@ -47,7 +47,9 @@ double paired_t95(size_t degrees)
 
 struct paired paired_from(const double *differences, size_t count)
 {
-	struct paired ret = { .count = count, .mean = NAN, .half = NAN };
+	struct paired ret = { .count = count,
+			      .mean = (double)NAN,
+			      .half = (double)NAN };
 	double squares = 0;
 	double sum = 0;
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* league_setup.c - a league's bots, maps and seeds from the command line. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/run/file.h"
+#include "clients/run/league_internal.h"
+#include "clients/run/tell.h"
+
+/* In a match's order; far apart for the eye, none is white or black. */
+static const char default_colours[] =
+	"255,0,0;0,255,0;0,0,255;255,255,0;255,0,255;0,255,255;255,128,0;"
+	"128,0,255";
+
+static const char name_characters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
+
+static bool add_bot(struct league *league, const char *text)
+{
+	const char *sign = strchr(text, '=');
+	unsigned number = league->plan.nbots;
+
+	if (sign == NULL || sign == text ||
+	    strspn(text, name_characters) != (size_t)(sign - text)) {
+		tell("--bot: '%.60s' is no NAME=COMMAND; a name has letters, "
+		     "digits, '.', '_', '+' and '-'",
+		     text);
+		return false;
+	}
+	if (number == LEAGUE_BOTS_MAX) {
+		tell("more than %d bots", LEAGUE_BOTS_MAX);
+		return false;
+	}
+	league->bots[number] = strndup(text, (size_t)(sign - text));
+	league->plan.nbots++;
+	for (unsigned i = 0; i < number; i++) {
+		if (strcmp(league->bots[i], league->bots[number]) == 0) {
+			tell("--bot: two are called %s", league->bots[i]);
+			return false;
+		}
+	}
+	if (words_split(&league->commands[number], sign + 1) < 0 ||
+	    league->commands[number].count == 0) {
+		tell("--bot %s: the command is missing, or a quote is not "
+		     "closed",
+		     league->bots[number]);
+		return false;
+	}
+	return true;
+}
+
+bool league_take_bots(struct league *league)
+{
+	const struct run_options *options = league->options;
+
+	for (unsigned i = 0; i < options->nbot_texts; i++) {
+		if (!add_bot(league, options->bot_texts[i]))
+			return false;
+	}
+	if (league->plan.nbots == 0) {
+		tell("league wants bots: --bot NAME=COMMAND, several times");
+		return false;
+	}
+	if (options->against == NULL)
+		return true;
+	for (unsigned i = 0; i < league->plan.nbots; i++) {
+		if (strcmp(league->bots[i], options->against) == 0) {
+			league->reference = (int)i;
+			return true;
+		}
+	}
+	league->reference = -1;
+	if (strcmp(options->against, "best") != 0)
+		tell("--against: no bot is called %.60s", options->against);
+	return strcmp(options->against, "best") == 0;
+}
+
+static bool take_seeds(struct league_plan *plan, const char *text)
+{
+	const char *dots = strstr(text, "..");
+	char first[32];
+
+	if (dots == NULL &&
+	    options_number(text, INT64_MIN, INT64_MAX, &plan->first_seed)) {
+		plan->last_seed = plan->first_seed;
+		return true;
+	}
+	if (dots != NULL && (size_t)(dots - text) < sizeof(first)) {
+		(void)snprintf(first, sizeof(first), "%.*s", (int)(dots - text),
+			       text);
+		if (options_number(first, INT64_MIN, INT64_MAX,
+				   &plan->first_seed) &&
+		    options_number(dots + 2, plan->first_seed, INT64_MAX,
+				   &plan->last_seed))
+			return true;
+	}
+	tell("--seeds: '%.40s' is no A..B", text);
+	return false;
+}
+
+/* "a,b,c" */
+static void add_paths(struct words *paths, const char *text)
+{
+	while (*text != '\0') {
+		size_t len = strcspn(text, ",");
+
+		if (len > 0)
+			words_add_take(paths, strndup(text, len));
+		text += len + (text[len] == ',');
+	}
+}
+
+/* As JSON wants it. */
+static bool has_utf8_name(const char *path)
+{
+	json_t *name = json_string(path);
+
+	if (name == NULL)
+		tell("%s: the name is no UTF-8 text", path);
+	json_decref(name);
+	return name != NULL;
+}
+
+static bool read_maps(struct league *league)
+{
+	struct buf options = BUF_INIT(1000);
+	bool is_read = true;
+
+	if (league->game->is_shared &&
+	    strcmp(league->game->name, "image-battle") == 0)
+		buf_add_format(&options, "colours=%s",
+			       league->options->colours_text != NULL
+				       ? league->options->colours_text
+				       : default_colours);
+	if (league->paths.count == 0 || league->paths.count > LEAGUE_MAPS_MAX) {
+		tell("league wants 1 to %d maps", LEAGUE_MAPS_MAX);
+		is_read = false;
+	}
+	for (size_t i = 0; is_read && i < league->paths.count; i++) {
+		struct arena *arena = &league->maps[league->plan.nmaps];
+
+		arena->path = league->paths.words[i];
+		league->map_names[i] = file_base_name(arena->path);
+		buf_init(&arena->file, LIMIT_MAP_BYTES);
+		league->plan.nmaps++;
+		is_read = has_utf8_name(arena->path) &&
+			  file_read_map(league->game, arena->path,
+					buf_text(&options), &arena->file,
+					&arena->map);
+	}
+	buf_release(&options);
+	return is_read;
+}
+
+/* Before any program runs: would the engine take it? */
+static bool try_maps(const struct league *league)
+{
+	const struct game *game = league->game;
+	struct game_setup setup = { .seed = "1",
+				    .bot_seed = "1",
+				    .seats = league->plan.seats };
+	struct game_error error = { .text = "" };
+
+	memcpy(setup.params, league->params, sizeof(league->params));
+	for (unsigned i = 0; i < league->plan.nmaps; i++) {
+		struct game_state *state = NULL;
+		int rc = game->create(&state, league->maps[i].map, &setup,
+				      &error);
+
+		game->free(state);
+		if (rc < 0) {
+			tell("%s: %s", league->maps[i].path, error.text);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool league_take_plan(struct league *league)
+{
+	const struct run_options *options = league->options;
+	struct game_error error = { .text = "" };
+	unsigned seats = options->seats;
+
+	if (seats == 0)
+		seats = league->game->is_shared ? 2 : 1;
+	if (seats < league->game->seats_min ||
+	    seats > league->game->seats_max) {
+		tell("--seats: %s has %u to %u", league->game->name,
+		     league->game->seats_min, league->game->seats_max);
+		return false;
+	}
+	if (seats > league->plan.nbots) {
+		tell("a match has %u seats, but there are only %u bots", seats,
+		     league->plan.nbots);
+		return false;
+	}
+	league->plan.seats = seats;
+	if (game_params_parse(
+		    league->game,
+		    options->params_text != NULL ? options->params_text : "",
+		    league->params, &error) < 0) {
+		tell("--params: %s", error.text);
+		return false;
+	}
+	if (!take_seeds(&league->plan, options->seeds_text != NULL
+					       ? options->seeds_text
+					       : "1..1"))
+		return false;
+	for (unsigned i = 0; i < options->nmap_texts; i++)
+		add_paths(&league->paths, options->map_texts[i]);
+	if (!read_maps(league) || !try_maps(league))
+		return false;
+	league->total = league_matches(&league->plan);
+	if (league->total == 0)
+		tell("more than %d matches", LEAGUE_MATCHES_MAX);
+	return league->total > 0;
+}
