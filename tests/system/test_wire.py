@@ -187,7 +187,6 @@ def test_bc17_a_traceback_is_so_many_bad_answers(hilld):
     loud, calm = start_battle(
         [hilld.peer().login(name, hilld.add_bot(name))
          for name in ("loud", "calm")])
-    loud.picked()
     loud.peer.say("Traceback (most recent call last):",
                   *(f'  File "bot.py", line {i}, in <m\x1bodule>'
                     for i in range(10)), "ValueError: 1,2")

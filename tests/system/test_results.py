@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""What a real hilld leaves behind: results, whatever happens to it."""
+import json
+import os
+import resource
+import signal
+
+import pytest
+
+from arena import (Fighter, add_battle, add_rabbits, record_of, rows,
+                   seats_of, start_battle, wait_stored)
+from conftest import wait_until
+from season import check_whole, hillctl, verify_all
+
+IS_LONG = bool(os.environ.get("HILL_LONG"))
+MEETING = (b"#########\n"
+           b"#s s   e#\n"
+           b"# s   c #\n"
+           b"#c      #\n"
+           b"#########\n")
+
+
+def play_battle(fighters, turns):
+    """TURNS turns and then a pass; what each seat placed, from the first."""
+    seen = []
+    for turn in range(turns):
+        for fighter in fighters:
+            fighter.peer.say(fighter.pixel())
+        for _ in fighters:
+            seen.append(fighters[0].peer.expect("colour "))
+        for fighter in fighters[1:]:
+            for _ in fighters:
+                assert fighter.peer.expect("colour ") in seen[-len(fighters):]
+    for fighter in fighters:
+        fighter.peer.say("")
+    return seen
+
+
+def test_bc50_a_killed_servers_match_is_no_result(start_hilld):
+    server = start_hilld()
+    add_battle(server)
+    token = server.add_bot("crazy")
+    [fighter] = start_battle([server.peer().login("crazy", token)])
+    fighter.paint()
+    server.stop(signal.SIGKILL)
+    server = start_hilld()
+    assert rows(server, "SELECT * FROM match") == []
+    [again] = start_battle([server.peer().login("crazy", token)])
+    assert again.match > fighter.match
+    play_battle([again], 2)
+    again.peer.expect(f"@result {again.match} ")
+    assert [row[0] for row in rows(server, "SELECT id FROM match")] == [
+        again.match]
+
+
+def test_bc50_a_map_that_is_taken_away_starts_nothing_more(hilld):
+    add_battle(hilld, maxturns=4)
+    peer = hilld.peer().login("crazy", hilld.add_bot("crazy"))
+    [fighter] = start_battle([peer])
+    fighter.paint()
+    [name] = [row["name"] for row in hilld.admin("map list")["maps"]]
+    hilld.admin("map disable", name=name)
+    fighter.paint()  # what runs goes on
+    fighter.picked()
+    peer.say("")
+    # Nothing can be played there any more.
+    told = [peer.line() for _ in range(5)]
+    assert any(line.startswith(f"@result {fighter.match} ") for line in told)
+    peer.say("@ping x")
+    while (line := peer.line()) != "@pong x":
+        assert not line.startswith("@match ")
+
+
+def test_bc55_every_replay_is_of_its_own_match(start_hilld, tmp_path):
+    server = start_hilld()
+    add_battle(server, seats=2, maxturns=100)
+    tokens = {name: server.add_bot(name) for name in "abc def ghi jkl".split()}
+    seen = {}
+    for _ in range(3):
+        for _ in range(50 if IS_LONG else 3):
+            peers = [server.peer().login(name, token)
+                     for name, token in tokens.items()]
+            # Two at a time.
+            pairs = [start_battle(peers[:2]), start_battle(peers[2:])]
+            for turns, pair in zip((3, 5), pairs):
+                seen[pair[0].match] = play_battle(pair, turns)
+            for fighter in pairs[0] + pairs[1]:
+                fighter.peer.say("@leave")
+                fighter.peer.expect(f"@result {fighter.match} ")
+                fighter.peer.close()
+        assert server.stop(signal.SIGTERM) == 0
+        server = start_hilld()
+    assert len(seen) == 3 * 2 * (50 if IS_LONG else 3)
+    for match, lines in seen.items():
+        done = hillctl(server.database, "replay", match, "--socket",
+                       f"{server.short}/sock")
+        assert done.returncode == 0, done.stderr
+        shown = [line[line.index("colour "):]
+                 for line in done.stdout.splitlines() if "colour " in line]
+        # Every seat hears every line.
+        assert sorted(shown) == sorted(lines * 2)
+    server.stop()
+    verify_all(server.database)
+
+
+def test_bc56_what_runs_is_played_under_the_limits_it_began_with(hilld):
+    add_battle(hilld, turn_ms=20000, maxturns=3)
+    [fighter] = start_battle(
+        [hilld.peer().login("crazy", hilld.add_bot("crazy"))])
+    hilld.admin("ladder change", name="battle", turn_ms=30000,
+                params="batch=10 maxturns=2")
+    for _ in range(3):
+        fighter.paint()
+    fighter.peer.expect(f"@result {fighter.match} ")
+    assert rows(hilld, "SELECT turn_ms FROM match") == [(20000,)]
+
+
+def test_bc57_seeds_and_numbers_go_on_after_a_restart(start_hilld):
+    server = start_hilld()
+    add_battle(server, seats=2, seeds="100..199", maxturns=2)
+    tokens = {name: server.add_bot(name) for name in ("abc", "def")}
+    matches = []
+    for _ in range(5):
+        peers = [server.peer().login(name, token)
+                 for name, token in tokens.items()]
+        for peer in peers:
+            peer.say("@play battle")
+        for _ in range(3):
+            fighters = [Fighter(peer).offered() for peer in peers]
+            for fighter in fighters:
+                fighter.ready()
+            for fighter in fighters:
+                fighter.started().peer.say(fighter.pixel(), "")
+            matches.append(fighters[0].match)
+            wait_stored(server, matches[-1])
+        assert server.stop(signal.SIGTERM) == 0
+        server = start_hilld()
+    assert sorted(matches) == matches and len(set(matches)) == 15
+    seeds = [row[0] for row in rows(
+        server, "SELECT seed FROM match JOIN instance i ON i.id = instance_id "
+        "ORDER BY match.id")]
+    assert len(set(seeds)) == 15
+    assert seeds == sorted(seeds) and seeds[0] == 100
+
+
+def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld):
+    server = start_hilld()
+    add_rabbits(server, turn_ms=60000)
+    peer = server.peer().login("crazy", server.add_bot("crazy"))
+    match = peer.ready("rabbits")
+    other = server.peer().login("other", server.add_bot("other"))
+    # No file of the server grows any more.
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
+                     (4096, resource.RLIM_INFINITY))
+    for _ in range(3):
+        peer.expect("rabbits ")
+        peer.say("move")
+    peer.expect(f"@end {match} ")
+    wait_until("the server knows", lambda: server.admin(
+        "status")["server"]["store_trouble"], server.process)
+    other.say("@play rabbits")
+    other.expect("@error no-new-matches")
+    # No result yet, and the link is alive.
+    peer.say("@ping x")
+    while (line := peer.line()) != "@pong x":
+        assert not line.startswith(("@result", "@place"))
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
+                     (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    peer.expect(f"@result {match} ")
+    other.expect("@match ")
+    wait_stored(server, match)
+    assert server.stop() == 0
+    check_whole(server.database)
+
+
+def test_bc73_the_same_answers_make_the_same_game(hilld):
+    records = []
+    for number in range(3):
+        add_battle(hilld, f"battle-{number}", seats=2, seeds="42..42",
+                   maxturns=100, rated=False)
+    tokens = {name: hilld.add_bot(name) for name in ("abc", "def")}
+    for number in range(3):
+        peers = [hilld.peer().login(name, token)
+                 for name, token in tokens.items()]
+        fighters = sorted(start_battle(peers, f"battle-{number}"),
+                          key=lambda fighter: fighter.seat)
+        play_battle(fighters, 6)
+        for fighter in fighters:
+            fighter.peer.say("@leave")
+            fighter.peer.expect(f"@result {fighter.match} ")
+        records.append(record_of(hilld, fighters[0].match))
+    # Who answers first may differ where nobody waits; here all are asked in
+    # turn, so that even the order of the answers is the same.
+    assert records[0] == records[1] == records[2]
+
+
+def test_bc75_rabbits_that_meet_are_replayed_alike(hilld):
+    records, matches = [], []
+    token = hilld.add_bot("crazy")
+    for number in range(3):
+        if number == 0:
+            add_rabbits(hilld, "rabbits-0", 6, MEETING, turn_ms=20000,
+                        seeds="5..5", bot_seed="match")
+        else:
+            hilld.admin("ladder add", name=f"rabbits-{number}",
+                        game="rabbit-runner", maps=["rabbits-0.map"],
+                        params="turns=6", turn_ms=20000, seeds="5..5",
+                        bot_seed="match")
+        peer = hilld.peer().login("crazy", token)
+        matches.append(peer.ready(f"rabbits-{number}"))
+        lines = []
+        for move in ("move 1,1 to 2,1; 3,1 to 2,1; 2,2 to 2,1", "move",
+                     "move 1,1 to 1,2; 3,1 to 3,2", "move", "move", "move"):
+            while not (line := peer.line()).startswith("rabbits"):
+                lines.append(line)
+            lines.append(line)
+            peer.say(move)
+        peer.expect(f"@result {matches[-1]} ")
+        records.append((record_of(hilld, matches[-1]), lines))
+    assert records[0] == records[1] == records[2]
+    done = hillctl(hilld.database, "verify", "--all", "--socket",
+                   f"{hilld.short}/sock")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_result_is_told_to_every_seat_and_equals_its_row(hilld):
+    add_battle(hilld, seats=3, maxturns=5)
+    fighters = start_battle([hilld.peer().login(name, hilld.add_bot(name))
+                             for name in ("one", "two-", "three")])
+    for number, fighter in enumerate(fighters, 1):
+        cells = " ".join(fighter.pixel() for _ in range(number))
+        fighter.peer.say("@leave", cells, "")
+    places = set()
+    for fighter in fighters:
+        fighter.peer.expect(f"@end {fighter.match} ")
+        places.add(tuple(fighter.peer.line() for _ in fighters))
+        assert fighter.peer.line().startswith(f"@result {fighter.match} ")
+    [told] = places  # all hear the same
+    for seat, (row, line) in enumerate(zip(
+            seats_of(hilld, fighters[0].match), told), 1):
+        words = dict(word.split("=") for word in line.split()[2:])
+        assert words["seat"] == str(seat)
+        assert words["bot"] == row["bot"]
+        assert words["rank"] == str(row["rank"])
+        assert float(words["score"]) == pytest.approx(row["score"], abs=1e-9)
+    shown = hillctl(hilld.database, "match", "show", fighters[0].match,
+                    "--json", "--socket", f"{hilld.short}/sock")
+    assert shown.returncode == 0, shown.stderr
+    assert json.dumps(json.loads(shown.stdout)).count('"bot"') >= 3
