@@ -136,6 +136,14 @@ const char *ctl_nearest_option(const struct ctl_command *command,
 			       const char *name);
 extern const struct ctl_option ctl_global_options[];
 
+/* The tables of commands; NULL ends them. */
+extern const struct ctl_command *const ctl_tables[];
+
+/* ---- completion.c ---- */
+
+/* Print a shell's completion of all of hill's programs. An exit status. */
+int run_completion(const struct ctl *ctl, const struct ctl_call *call);
+
 /* ---- request.c ---- */
 
 /* A way to the store: through hilld, or straight into the file. */

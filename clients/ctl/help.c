@@ -20,16 +20,14 @@ const struct ctl_option ctl_global_options[] = {
 	{ .name = NULL },
 };
 
-static const struct ctl_command *const tables[] = { ctl_admin_commands,
-						    ctl_match_commands };
-
-enum { NTABLES = sizeof(tables) / sizeof(tables[0]) };
+const struct ctl_command *const ctl_tables[] = { ctl_admin_commands,
+						 ctl_match_commands, NULL };
 
 const struct ctl_command *ctl_find(const char *text)
 {
-	for (size_t i = 0; i < NTABLES; i++)
-		for (const struct ctl_command *c = tables[i]; c->name != NULL;
-		     c++)
+	for (size_t i = 0; ctl_tables[i] != NULL; i++)
+		for (const struct ctl_command *c = ctl_tables[i];
+		     c->name != NULL; c++)
 			if (strcmp(c->name, text) == 0)
 				return c;
 	return NULL;
@@ -45,9 +43,9 @@ static bool is_of_group(const char *name, const char *word)
 
 bool ctl_is_group(const char *word)
 {
-	for (size_t i = 0; i < NTABLES; i++)
-		for (const struct ctl_command *c = tables[i]; c->name != NULL;
-		     c++)
+	for (size_t i = 0; ctl_tables[i] != NULL; i++)
+		for (const struct ctl_command *c = ctl_tables[i];
+		     c->name != NULL; c++)
 			if (is_of_group(c->name, word))
 				return true;
 	return false;
@@ -82,9 +80,9 @@ const char *ctl_nearest_command(const char *text)
 	const char *best = NULL;
 	unsigned least = UINT32_MAX;
 
-	for (size_t i = 0; i < NTABLES; i++)
-		for (const struct ctl_command *c = tables[i]; c->name != NULL;
-		     c++) {
+	for (size_t i = 0; ctl_tables[i] != NULL; i++)
+		for (const struct ctl_command *c = ctl_tables[i];
+		     c->name != NULL; c++) {
 			unsigned d = distance(text, c->name);
 
 			if (d < least) {
@@ -159,9 +157,9 @@ void ctl_help_command(const struct ctl_command *command, FILE *file)
 
 static void print_commands(const char *group, FILE *file)
 {
-	for (size_t i = 0; i < NTABLES; i++)
-		for (const struct ctl_command *c = tables[i]; c->name != NULL;
-		     c++) {
+	for (size_t i = 0; ctl_tables[i] != NULL; i++)
+		for (const struct ctl_command *c = ctl_tables[i];
+		     c->name != NULL; c++) {
 			int len;
 
 			if (group != NULL && !is_of_group(c->name, group))

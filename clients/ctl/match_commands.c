@@ -2,6 +2,7 @@
 /* match_commands.c - which matches there are, and how bots fared. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "clients/ctl/match_view.h"
 #include "clients/ctl/table.h"
@@ -77,11 +78,37 @@ static void print_matches_json(const struct row_match_list *list)
 	json_decref(document);
 }
 
+/* The time of option NAME in UTC; *RET stays when it is not given. */
+static int take_time(const struct ctl_call *call, const char *name,
+		     int64_t *ret)
+{
+	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M",
+					       "%Y-%m-%dT%H:%M:%S" };
+	const char *text = ctl_value(call, name);
+
+	if (text == NULL)
+		return CTL_OK;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, formats[i], &tm);
+
+		if (end == NULL || *end != '\0')
+			continue;
+		*ret = (int64_t)timegm(&tm) * 1000000;
+		return CTL_OK;
+	}
+	return ctl_usage(call,
+			 "--%s: '%s' is no time like 2026-01-31 or "
+			 "2026-01-31T12:30:00",
+			 name, text);
+}
+
 static int run_match_list(const struct ctl *ctl, const struct ctl_call *call)
 {
 	int64_t limit = ctl_number(call, "limit", 0);
 	struct row_filter filter = {
 		.bot = ctl_value(call, "bot"),
+		.opponent = ctl_value(call, "opponent"),
 		.ladder = ctl_value(call, "ladder"),
 		.game = ctl_value(call, "game"),
 		.map = ctl_value(call, "map"),
@@ -94,6 +121,11 @@ static int run_match_list(const struct ctl *ctl, const struct ctl_call *call)
 	struct channel channel;
 	int status = CTL_OK;
 
+	if (filter.opponent != NULL && filter.bot == NULL)
+		return ctl_usage(call, "--opponent needs --bot BOT");
+	if (take_time(call, "since", &filter.since_us) != CTL_OK ||
+	    take_time(call, "until", &filter.until_us) != CTL_OK)
+		return CTL_USAGE;
 	if (ctl_value(call, "limit") != NULL && (limit < 1 || limit > LIST_MAX))
 		return ctl_usage(call, "--limit: %lld is not 1 to %d",
 				 (long long)limit, (int)LIST_MAX);
@@ -446,6 +478,9 @@ static int run_drain(const struct ctl *ctl, const struct ctl_call *call)
 /* clang-format off */
 static const struct ctl_option list_options[] = {
 	OPTION("bot", "BOT", CTL_TEXT, "that it took part in"),
+	OPTION("opponent", "BOT", CTL_TEXT, "with --bot: that this one took part in as well"),
+	OPTION("since", "TIME", CTL_TEXT, "that ended then or later: 2026-01-31, 2026-01-31T12:30:00 (UTC)"),
+	OPTION("until", "TIME", CTL_TEXT, "that ended before"),
 	OPTION("ladder", "LADDER", CTL_TEXT, "that were played on it"),
 	OPTION("game", "GAME", CTL_TEXT, "of that game"),
 	OPTION("map", "MAP", CTL_TEXT, "on that map"),
@@ -503,6 +538,11 @@ static const char rematch_details[] =
 	"there. When one of them leaves before, it is dropped, and the log says so. It\n"
 	"is stored like any other match; its seed finds it: match list --seed.\n";
 
+static const char completion_details[] =
+	"SHELL is bash or zsh: source <(hillctl completion bash)\n"
+	"It knows hillctl's commands and options; those of hilld, hill-run and\n"
+	"hill-bridge it takes from their --help.\n";
+
 const struct ctl_command ctl_match_commands[] = {
 	{ "match list", "", 0, 0, NULL, list_options, "stored matches, the newest first", NULL, NULL, NULL, run_match_list },
 	{ "match show", "ID", 1, 1, NULL, ctl_no_options, "one match and its seats", NULL, NULL, NULL, run_match_show },
@@ -512,6 +552,7 @@ const struct ctl_command ctl_match_commands[] = {
 	{ "rematch", "ID", 1, 1, NULL, ctl_no_options, "let hilld play a match once more, unrated", rematch_details, NULL, NULL, run_rematch },
 	{ "summary", "", 0, 0, NULL, ctl_no_options, "by bot and game: matches, scores, wins", NULL, NULL, NULL, run_summary },
 	{ "status", "", 0, 0, NULL, ctl_no_options, "how hilld and its database do", NULL, NULL, NULL, run_status },
+	{ "completion", "SHELL", 1, 1, NULL, ctl_no_options, "a shell's completion of hill's programs", completion_details, NULL, NULL, run_completion },
 	{ "drain", "", 0, 0, NULL, ctl_no_options, "let hilld finish what runs, and end", NULL, NULL, NULL, run_drain },
 	{ .name = NULL },
 };

@@ -175,6 +175,10 @@ static int64_t parse_seed(const char *text, int *ret_err)
 	"AND (?4 IS NULL OR p.name = ?4) AND (?5 IS NULL OR i.seed = ?5) "    \
 	"AND (?6 IS NULL OR EXISTS (SELECT 1 FROM seat s WHERE s.match_id = " \
 	"m.id AND s.reason = ?6)) "                                           \
+	"AND (?9 IS NULL OR (SELECT count(*) FROM seat s JOIN bot_version v " \
+	"ON v.id = s.bot_version_id JOIN bot b ON b.id = v.bot_id WHERE "     \
+	"s.match_id = m.id AND b.name = ?9) > (?9 IS ?1)) "                   \
+	"AND m.ended_us >= ?10 AND m.ended_us < ?11 "                         \
 	"AND m.id < ?7 ORDER BY m.id DESC LIMIT ?8"
 
 static const char list_by_seed[] =
@@ -226,6 +230,10 @@ static int read_list(struct db *db, const struct row_filter *filter,
 		       filter->before_id > 0 ? filter->before_id : INT64_MAX);
 	query_bind_i64(&query, 8,
 		       filter->limit > 0 ? filter->limit : MATCHES_DEFAULT);
+	query_bind_text(&query, 9, filter->opponent);
+	query_bind_i64(&query, 10, filter->since_us);
+	query_bind_i64(&query, 11,
+		       filter->until_us > 0 ? filter->until_us : INT64_MAX);
 	while ((err = query_step(&query)) > 0) {
 		list->matches = read_grow(list->matches, list->nmatches,
 					  sizeof(*list->matches));

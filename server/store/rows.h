@@ -188,11 +188,14 @@ struct row_match {
 /* What store_matches() looks for; NULL and 0 do not matter. */
 struct row_filter {
 	const char *bot;
+	const char *opponent; /* of another seat than `bot`, be it its own */
 	const char *ladder;
 	const char *game;
 	const char *map;
 	const char *seed;   /* decimal */
 	const char *reason; /* of any seat */
+	int64_t since_us;   /* ended then or later, since 1970 */
+	int64_t until_us;   /* ended before */
 	int64_t before_id;  /* only older matches: the next page */
 	uint32_t limit;     /* at most that many, newest first; 0: 50 */
 };

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 import zlib
 
 import pytest
@@ -571,6 +572,22 @@ def test_lists_filter_and_page(played):
     found = played.json("match", "list", "--reason", "late", "--limit", 1000)["matches"]
     assert [m["id"] for m in found] == [
         m["id"] for m in everything if "late" in [s["reason"] for s in m["seats"]]]
+    found = played.json("match", "list", "--bot", "crazy", "--opponent", "digger",
+                        "--limit", 1000)["matches"]
+    assert found and [m["id"] for m in found] == [
+        m["id"] for m in everything
+        if {"crazy", "digger"} <= {s["bot"] for s in m["seats"]}]
+    assert not played.json("match", "list", "--bot", "crazy", "--opponent", "crazy")["matches"]
+    played.sql("UPDATE match SET ended_us = ended_us - 86400000000 * 365 WHERE id <= ?1", ids[30])
+    times = sorted(t for t, in played.sql("SELECT ended_us FROM match"))
+    cut = next(t for t in times if t > times[0] + 86400000000)
+    for text in ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"):
+        when = time.strftime(text, time.gmtime(cut // 1000000))
+        new = played.json("match", "list", "--since", when, "--limit", 1000)["matches"]
+        old = played.json("match", "list", "--until", when, "--limit", 1000)["matches"]
+        assert [m["id"] for m in new] == ids[:30] and [m["id"] for m in old] == ids[30:]
+    assert "--opponent needs --bot" in played.wrong("match", "list", "--opponent", "crazy")
+    assert "'yesterday' is no time" in played.wrong("match", "list", "--since", "yesterday")
     page = played.json("match", "list", "--limit", 5, "--before", ids[4])["matches"]
     assert [m["id"] for m in page] == ids[5:10]
     assert len(played.run("match", "list").out.splitlines()) == 51
