@@ -48,6 +48,8 @@ static void add_bots(const struct league_report *report, int wide,
 		const struct league_bot *bot = &sums->bots[b];
 		char cell[CELL_BYTES] = "-";
 		char mean[32] = "-";
+		uint64_t too_much = bot->faults[MATCH_FAULT_LONG] +
+				    bot->faults[MATCH_FAULT_FULL];
 
 		if (b != sums->reference)
 			format_difference(&bot->difference, cell);
@@ -60,9 +62,8 @@ static void add_bots(const struct league_report *report, int wide,
 			wide, wide, report->bots[b], bot->matches, mean, cell,
 			(unsigned long long)bot->faults[MATCH_FAULT_LATE],
 			(unsigned long long)bot->faults[MATCH_FAULT_INVALID],
-			(unsigned long long)(bot->faults[MATCH_FAULT_LONG] +
-					     bot->faults[MATCH_FAULT_FULL]),
-			bot->gone, (double)bot->max_us / US_PER_MS);
+			(unsigned long long)too_much, bot->gone,
+			(double)bot->max_us / US_PER_MS);
 	}
 }
 
