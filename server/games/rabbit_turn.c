@@ -14,7 +14,8 @@
 enum {
 	/* `-12,-34 movesto -12,-34; ` with the longest numbers fits */
 	ENTRY_BYTES = 80,
-	WORD_BYTES = 8, /* a blank and the action, without a NUL */
+	TOLD_BYTES = 60, /* of a reply, in what is told of it */
+	WORD_BYTES = 8,  /* a blank and the action, without a NUL */
 };
 
 static void add_rabbit(struct game_state *state, struct py27_cell cell)
@@ -240,6 +241,40 @@ void rabbit_note_invalid(struct game_out *out, const char *why,
 	}
 }
 
+/* Whether a reply means to do nothing: empty, or the bare word `move`. */
+static bool is_pass(const char *text, size_t len)
+{
+	static const char word[] = "move";
+	static const char blanks[] = " \t\n\v\f\r";
+
+	while (len > 0 && memchr(blanks, text[len - 1], 6) != NULL)
+		len--;
+	while (len > 0 && memchr(blanks, *text, 6) != NULL) {
+		text++;
+		len--;
+	}
+	return len == 0 || (len == 4 && memcmp(text, word, 4) == 0);
+}
+
+/* A reply without any move that does not look meant: say what it holds. */
+static void note_no_move(struct game_out *out, const char *text, size_t len)
+{
+	char why[TOLD_BYTES + 32];
+	size_t told = len;
+
+	if (is_pass(text, len))
+		return;
+	if (len > TOLD_BYTES) {
+		/* UTF-8 is not cut inside a character. */
+		told = TOLD_BYTES;
+		while (told > 0 && (text[told] & 0xc0) == 0x80)
+			told--;
+	}
+	(void)snprintf(why, sizeof(why), "no move in \"%.*s%s\"", (int)told,
+		       text, told < len ? "..." : "");
+	rabbit_note_invalid(out, why, "", 0);
+}
+
 static bool is_single_step(struct py27_cell from, struct py27_cell to)
 {
 	return abs(to.x - from.x) + abs(to.y - from.y) == 1;
@@ -306,8 +341,10 @@ bool rabbit_take_reply(struct game_state *state, const char *text, size_t len,
 		return false;
 	}
 	found = rabbit_moves_next(&at, end, &move);
-	if (found == RABBIT_END)
+	if (found == RABBIT_END) {
+		note_no_move(out, text, len);
 		return true;
+	}
 	py27_table_init(&arrivals);
 	for (; found == RABBIT_MOVE; found = rabbit_moves_next(&at, end, &move))
 		make_move(state, &move, &arrivals, out);

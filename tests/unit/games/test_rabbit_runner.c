@@ -176,7 +176,18 @@ static void tells_what_it_ignores(void **state)
 		const char *reply, *detail;
 	} cases[] = {
 		{ "move 1,1 to 1,2", NULL },
-		{ "move along", NULL },
+		{ "move", NULL },
+		{ "", NULL },
+		{ " move \t", NULL },
+		{ "move along", "no move in \"move along\"" },
+		{ "hello i am garbage", "no move in \"hello i am garbage\"" },
+		{ "a\tb\x1b", "no move in \"a b \"" },
+		{ "move 1,1 to (1,2)", "no move in \"move 1,1 to (1,2)\"" },
+		/* 59 bytes and one of two, which is not cut in the middle */
+		{ "01234567890123456789012345678901234567890123456789012345678"
+		  "\xc3\xa9!",
+		  "no move in \"012345678901234567890123456789012345678901234567"
+		  "89012345678...\"" },
 		{ "move 2,2 to 2,1", "no rabbit there: 2,2 to 2,1" },
 		{ "move 1,1\tto\v0,1", "into a wall: 1,1 to 0,1" },
 		{ "1,1 to 1,2; 2,1 to 3,2; 9,9 to 9,8",
