@@ -230,6 +230,7 @@ const struct word words[WORD_NWORDS] = {
 		"result", SERVER, 0, { MATCH_ARG },
 		{ NEED("score", "this seat's score"),
 		  NEED("late", "late replies"),
+		  NEED("early", "replies that came before their request"),
 		  NEED("banked", "replies that the bank has paid for"),
 		  NEED("max-ms", "the longest reply") },
 		.doc = "the match is stored for good; closes `@match`",

@@ -158,6 +158,7 @@ void match_result_lines(const struct match_record *record, unsigned seat,
 	control_add_arg_i64(out, record->id);
 	add_score(out, "score", self->score.score);
 	control_add_key_i64(out, "late", self->faults[MATCH_FAULT_LATE]);
+	control_add_key_i64(out, "early", self->early);
 	control_add_key_i64(out, "banked", self->banked);
 	control_add_key_i64(out, "max-ms", self->max_us / US_PER_MS);
 	control_add_end(out);

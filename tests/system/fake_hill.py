@@ -72,10 +72,11 @@ class FakeHill:
             self.say(f"@args {args}")
         self.say(f"@start {match}", *first_lines)
 
-    def end(self, match, stop="term", reason="finished", score=0):
+    def end(self, match, stop="term", reason="finished", score=0, early=0):
         self.say(f"@end {match} stop={stop} reason={reason}",
                  f"@place {match} seat=1 bot=crazy score={score} rank=1",
-                 f"@result {match} score={score} late=0 banked=0 max-ms=1")
+                 f"@result {match} score={score} late=0 early={early} "
+                 "banked=0 max-ms=1")
 
     def close(self):
         for sock in (self.link, self.listener):

@@ -165,8 +165,8 @@ static void the_result_is_told_as_the_protocol_says(void **unused)
 	assert_string_equal(buf_text(&lines),
 			    "@place 4711 seat=1 bot=ann score=1.25 rank=1\n"
 			    "@place 4711 seat=2 bot=bob score=1 rank=2\n"
-			    "@result 4711 score=1.25 late=0 banked=1 "
-			    "max-ms=131\n");
+			    "@result 4711 score=1.25 late=0 early=0 "
+			    "banked=1 max-ms=131\n");
 	buf_clear(&lines);
 	match_record_params(record, &lines);
 	assert_string_equal(buf_text(&lines), "turns=10 all=0 late=5");
