@@ -226,11 +226,30 @@ static void read_output(struct program *program)
 			close_fd(&program->out_fd);
 			return;
 		}
+		program->has_written = true;
 		if (program->is_whole)
 			take_whole(program, bytes, (size_t)count);
 		else
 			take_output(program, bytes, (size_t)count);
 	}
+}
+
+/* Remember the last of standard error, log or not. */
+static void keep_tail(struct program *program, const char *bytes, size_t len)
+{
+	size_t over;
+
+	if (len > PROGRAM_TAIL_BYTES) {
+		bytes += len - PROGRAM_TAIL_BYTES;
+		len = PROGRAM_TAIL_BYTES;
+	}
+	if (program->tail_len + len > PROGRAM_TAIL_BYTES) {
+		over = program->tail_len + len - PROGRAM_TAIL_BYTES;
+		program->tail_len -= over;
+		memmove(program->tail, program->tail + over, program->tail_len);
+	}
+	memcpy(program->tail + program->tail_len, bytes, len);
+	program->tail_len += len;
 }
 
 static void read_errors(struct program *program)
@@ -247,6 +266,7 @@ static void read_errors(struct program *program)
 			close_fd(&program->err_fd);
 			return;
 		}
+		keep_tail(program, bytes, (size_t)count);
 		if (program->log_path == NULL || room == 0)
 			continue;
 		if (program->log_fd < 0)
@@ -318,6 +338,8 @@ static void drain(struct program *program)
 		 poll(&out, 1, 0) > 0);
 	if (program->is_paused && program->out_fd >= 0)
 		return;
+	/* Its last words are in the pipe by now. */
+	read_errors(program);
 	program_end_output(program);
 	program->phase = PROGRAM_DRAINED;
 }

@@ -21,6 +21,7 @@ enum {
 	PROGRAM_FDS = 4, /* what program_poll fills in at most */
 	PROGRAM_INPUT_BYTES = 1024 * 1024, /* beside a whole input */
 	PROGRAM_LOG_BYTES = 1024 * 1024,
+	PROGRAM_TAIL_BYTES = 400, /* of standard error that are remembered */
 };
 
 enum program_phase {
@@ -52,6 +53,9 @@ struct program {
 	bool is_paused;
 	bool is_output_ended; /* the last line was handed out */
 	bool is_whole;        /* one reply: all output to its end */
+	bool has_written;     /* to its standard output, a byte at least */
+	size_t tail_len;
+	char tail[PROGRAM_TAIL_BYTES]; /* the last of standard error */
 	bool has_status;
 	struct keeper_status status;
 	program_line_fn on_line;
