@@ -33,6 +33,19 @@ enum {
 	BRIDGE_PENDING_MAX = 4, /* matches of a slot whose @result is to come */
 	BRIDGE_LOGS_KEPT = 200, /* log files of one run; older ones go */
 	BRIDGE_OUT_BYTES = 8 * 1024 * 1024,
+	BRIDGE_FAULTS_TOLD = 5, /* lines about faults of one match */
+	/* Programs in a row that ended at once before the bridge gives up. */
+	BRIDGE_DEATHS_MAX = 3,
+};
+
+/* Faults as the result line counts them. */
+enum fault_kind {
+	FAULT_LATE,
+	FAULT_INVALID,
+	FAULT_LONG,
+	FAULT_FULL,
+	FAULT_OTHER, /* a word of a later server */
+	FAULT_NKINDS
 };
 
 enum slot_state {
@@ -60,6 +73,10 @@ struct played {
 	char score[32];
 	unsigned rank;
 	int64_t worst_us; /* slowest reply, by the bridge's own clock */
+	unsigned replies; /* that went to the server */
+	unsigned faults[FAULT_NKINDS];
+	unsigned told; /* lines about faults */
+	int64_t early; /* replies ahead of their request, as @result says */
 	char log_path[512];
 };
 
@@ -74,6 +91,7 @@ struct slot {
 	/* of the handshake and the login; INT64_MAX none */
 	int64_t deadline_us;
 	unsigned attempts;      /* connections that failed in a row */
+	bool is_server_ending;  /* it said that it goes down */
 	int64_t retry_after_us; /* what the server asked for; 0 nothing */
 	bool has_left;          /* @leave was said */
 	bool is_skipping;       /* raw lines that nobody wants */
@@ -95,6 +113,7 @@ struct slot {
 	int64_t closed_at_us; /* its output ended while it lives; 0 no */
 	int64_t asked_us;     /* when it was last given lines; 0 never */
 	int64_t reply_us;     /* what its last reply took */
+	int64_t started_us;   /* when the program was */
 	bool is_gone_told;
 	bool is_reply_sent; /* of a whole input */
 };
@@ -115,18 +134,30 @@ struct bridge {
 	unsigned long matches_done;   /* results told */
 	unsigned nslots;
 	struct slot slots[BRIDGE_SLOTS_MAX];
-	bool is_finishing; /* no new matches */
-	bool is_stopping;  /* end everything now */
+	bool has_connected; /* once at least */
+	/* Programs in a row, of all slots, that ended before they played. */
+	unsigned deaths;
+	bool is_finishing;    /* no new matches */
+	int64_t finish_by_us; /* finishing: no result is waited for longer */
+	bool is_stopping;     /* end everything now */
 	int exit_status;
 	char *logs[BRIDGE_LOGS_KEPT]; /* ring of log paths, owned */
 	size_t next_log;
 };
 
 enum {
-	EXIT_PLAYED = 0,  /* asked to stop, or all matches played */
-	EXIT_REFUSED = 1, /* the server will not have us: bad token, evicted */
+	EXIT_PLAYED = 0, /* asked to stop, or all matches played */
+	/*
+	 * the server will not have us (bad token, evicted), is not there by
+	 * its name, or the program does not play
+	 */
+	EXIT_REFUSED = 1,
 	EXIT_USAGE = 2,
 };
+
+/* ---- main.c ---- */
+/* Take no more matches, and end when those that run have their results. */
+void bridge_finish(struct bridge *bridge);
 
 /* ---- link.c ---- */
 void slot_init(struct slot *slot, struct bridge *bridge, unsigned number);
@@ -185,6 +216,8 @@ void report(const struct slot *slot, const char *format, ...) PRINTF_LIKE(2, 3);
  */
 void report_words(const struct slot *slot, const char *what,
 		  const struct slice *text);
+/* WHAT, beside the log's path, and the end of standard error. */
+void report_end(const struct slot *slot, const char *what);
 /* The line about a match whose result is here, on stdout. */
 void report_match(const struct slot *slot, const struct played *played);
 /*

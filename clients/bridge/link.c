@@ -81,15 +81,25 @@ static int64_t retry_pause_us(const struct slot *slot)
 
 void slot_lose_link(struct slot *slot, const char *why, int64_t now_us)
 {
+	const struct bridge *bridge = slot->bridge;
+	struct buf text = BUF_INIT(2048);
 	int64_t pause;
 
 	if (slot->state == SLOT_FINISHED)
 		return;
-	slot_drop_match(slot, "link lost");
+	if (slot->state <= SLOT_CONNECTING)
+		buf_add_format(&text, "cannot reach %s:%s: ", bridge->host,
+			       bridge->port);
+	buf_add_text(&text, why);
+	slot_drop_match(slot, slot->is_server_ending
+				      ? "the server is going down"
+				      : "link lost");
+	slot->is_server_ending = false;
 	close_link(slot);
 	slot->deadline_us = INT64_MAX;
-	if (slot->bridge->is_finishing) {
-		report(slot, "%s", why);
+	if (bridge->is_finishing) {
+		report(slot, "%s", buf_text(&text));
+		buf_release(&text);
 		slot->state = SLOT_FINISHED;
 		return;
 	}
@@ -98,8 +108,9 @@ void slot_lose_link(struct slot *slot, const char *why, int64_t now_us)
 	slot->retry_after_us = 0;
 	slot->state = SLOT_DOWN;
 	slot->retry_at_us = now_us + pause;
-	report(slot, "%s; trying again in %.1f s", why,
+	report(slot, "%s; trying again in %.1f s", buf_text(&text),
 	       (double)pause / 1000000.0);
+	buf_release(&text);
 }
 
 static void set_options(int fd)
@@ -138,6 +149,14 @@ static int begin_connect(const struct addrinfo *address)
 	return fd;
 }
 
+/* Whether the server's name or port is wrong, rather than out of reach. */
+static bool is_mistaken(const struct slot *slot, int error)
+{
+	return !slot->bridge->has_connected && slot->attempts == 0 &&
+	       (error == EAI_NONAME || error == EAI_NODATA ||
+		error == EAI_SERVICE);
+}
+
 void slot_connect(struct slot *slot, int64_t now_us)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
@@ -147,6 +166,14 @@ void slot_connect(struct slot *slot, int64_t now_us)
 	unsigned count = 0;
 	const struct addrinfo *chosen = found;
 
+	if (rc != 0 && is_mistaken(slot, rc)) {
+		report(slot, "cannot reach %s:%s: %s", slot->bridge->host,
+		       slot->bridge->port, gai_strerror(rc));
+		slot->bridge->exit_status = EXIT_REFUSED;
+		slot->bridge->is_stopping = true;
+		slot_finish(slot);
+		return;
+	}
 	if (rc != 0) {
 		slot_lose_link(slot, gai_strerror(rc), now_us);
 		return;
@@ -179,6 +206,7 @@ void slot_connected(struct slot *slot, int64_t now_us)
 		slot_lose_link(slot, strerror(error), now_us);
 		return;
 	}
+	slot->bridge->has_connected = true;
 	slot->state = SLOT_GREETING;
 	slot->deadline_us = now_us + HANDSHAKE_US;
 }

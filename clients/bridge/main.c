@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "clients/bridge/bridge.h"
+#include "clients/program/explain.h"
 #include "proto/name.h"
 #include "server/base/clock.h"
 
@@ -55,12 +56,14 @@ static const char usage_text[] =
 	"  --no-log            throw standard error away\n"
 	"  --chdir             run PROGRAM in the match's private folder, where its\n"
 	"                      files lie, instead of in the current one\n"
-	"  --quiet             no line for each match\n"
+	"  --quiet             no line for each match, nor for its faults\n"
 	"  --help, --version\n"
 	"\n"
 	"The first Ctrl-C finishes the matches that run and takes no more; the\n"
 	"second, or SIGTERM, ends at once. Either way no process of the bot is left.\n"
-	"Exit status: 0 played, 1 refused by the server, 2 wrong usage.\n";
+	"Exit status: 0 played; 1 refused by the server, an unknown host, or a program\n"
+	"that ended at once in 3 matches in a row; 2 wrong usage, or a program that\n"
+	"cannot be run.\n";
 
 static void fail_usage(const char *what)
 {
@@ -213,6 +216,29 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 	}
 }
 
+/*
+ * Whether the program can be run at all: better known now than by a lost
+ * match. With --chdir a relative path is seen from a folder yet to come.
+ */
+static bool can_run(const struct bridge *bridge)
+{
+	const char *name = bridge->program[0];
+	int rc;
+
+	if (bridge->is_chdir && name[0] != '/' && strchr(name, '/') != NULL)
+		return true;
+	rc = explain_find(name);
+	if (rc == -EACCES)
+		(void)fprintf(stderr,
+			      "hill-bridge: cannot run %s: it is no executable "
+			      "file (chmod +x?)\n",
+			      name);
+	else if (rc < 0)
+		(void)fprintf(stderr, "hill-bridge: cannot run %s: %s\n", name,
+			      strerror(-rc));
+	return rc == 0;
+}
+
 /* Fill BRIDGE in. Negative: go on; else the exit status. */
 static int parse_options(struct bridge *bridge, int argc, char **argv)
 {
@@ -245,7 +271,8 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 			   "behind --, the program");
 		return EXIT_USAGE;
 	}
-	return read_token(bridge, token_file) ? -1 : EXIT_USAGE;
+	return read_token(bridge, token_file) && can_run(bridge) ? -1
+								 : EXIT_USAGE;
 }
 
 static bool has_pending(const struct slot *slot)
@@ -258,8 +285,7 @@ static bool has_pending(const struct slot *slot)
 }
 
 /* Retire the slots that have nothing more to do; true while one has. */
-static bool settle_slots(struct bridge *bridge, int64_t finish_by_us,
-			 int64_t now_us)
+static bool settle_slots(struct bridge *bridge, int64_t now_us)
 {
 	bool is_enough = bridge->is_finishing ||
 			 (bridge->matches_wanted != 0 &&
@@ -268,9 +294,10 @@ static bool settle_slots(struct bridge *bridge, int64_t finish_by_us,
 
 	for (unsigned i = 0; i < bridge->nslots; i++) {
 		struct slot *slot = &bridge->slots[i];
-		bool is_idle = slot->state < SLOT_WAITING ||
-			       (slot->state == SLOT_WAITING &&
-				(!has_pending(slot) || now_us > finish_by_us));
+		bool is_idle =
+			slot->state < SLOT_WAITING ||
+			(slot->state == SLOT_WAITING &&
+			 (!has_pending(slot) || now_us > bridge->finish_by_us));
 
 		if (is_enough && is_idle)
 			slot_finish(slot);
@@ -371,26 +398,43 @@ static struct timespec *time_left(const struct bridge *bridge,
 	return wait;
 }
 
-static void heed_signals(struct bridge *bridge, int64_t *finish_by_us)
+void bridge_finish(struct bridge *bridge)
+{
+	bridge->is_finishing = true;
+	bridge->finish_by_us = clock_now_us() + RESULT_PATIENCE_US;
+	for (unsigned i = 0; i < bridge->nslots; i++)
+		slot_leave(&bridge->slots[i]);
+}
+
+/* Whether a match runs, or its result is still to come. */
+static bool is_playing(const struct bridge *bridge)
+{
+	for (unsigned i = 0; i < bridge->nslots; i++) {
+		if (has_pending(&bridge->slots[i]))
+			return true;
+	}
+	return false;
+}
+
+static void heed_signals(struct bridge *bridge)
 {
 	if (terminations > 0 || interrupts > 1) {
 		bridge->is_stopping = true;
 		return;
 	}
 	if (interrupts == 1 && !bridge->is_finishing) {
-		bridge->is_finishing = true;
-		*finish_by_us = clock_now_us() + RESULT_PATIENCE_US;
-		report(NULL, "finishing the matches that run, taking no more; "
-			     "once more to stop now");
-		for (unsigned i = 0; i < bridge->nslots; i++)
-			slot_leave(&bridge->slots[i]);
+		report(NULL, "%s",
+		       is_playing(bridge)
+			       ? "finishing the matches that run, taking no "
+				 "more; once more to stop now"
+			       : "stopping");
+		bridge_finish(bridge);
 	}
 }
 
 static void run(struct bridge *bridge)
 {
 	static struct watch watch; /* too large for the stack */
-	int64_t finish_by_us = INT64_MAX;
 	struct timespec wait;
 	sigset_t during_wait;
 
@@ -398,14 +442,14 @@ static void run(struct bridge *bridge)
 	sigdelset(&during_wait, SIGINT);
 	sigdelset(&during_wait, SIGTERM);
 	for (;;) {
-		heed_signals(bridge, &finish_by_us);
+		heed_signals(bridge);
 		if (bridge->is_stopping)
 			return;
 		for (unsigned i = 0; i < bridge->nslots; i++) {
 			if (bridge->slots[i].out.len > 0)
 				slot_flush(&bridge->slots[i], clock_now_us());
 		}
-		if (!settle_slots(bridge, finish_by_us, clock_now_us()))
+		if (!settle_slots(bridge, clock_now_us()))
 			return;
 		watch_slots(bridge, &watch);
 		if (ppoll(watch.fds, watch.count, time_left(bridge, &wait),
@@ -459,6 +503,7 @@ int main(int argc, char **argv)
 
 	bridge.nslots = 1;
 	bridge.log_dir = "hill-logs";
+	bridge.finish_by_us = INT64_MAX;
 	status = parse_options(&bridge, argc, argv);
 
 	if (status >= 0)

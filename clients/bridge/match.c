@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clients/bridge/bridge.h"
+#include "clients/program/explain.h"
 #include "proto/name.h"
 #include "server/base/clock.h"
 
@@ -73,10 +74,15 @@ static void end_program(struct slot *slot, const struct slice *stop,
 
 void slot_drop_match(struct slot *slot, const char *why)
 {
-	if (slot->current != NULL && why != NULL &&
-	    slot->state >= SLOT_PLAYING && slot->state < SLOT_ENDING)
-		report(slot, "match %lld is lost: %s",
-		       (long long)slot->current->id, why);
+	for (size_t i = 0; why != NULL && i < BRIDGE_PENDING_MAX; i++) {
+		const struct played *played = &slot->played[i];
+
+		if (played->id != 0 &&
+		    (played->is_over ||
+		     (played == slot->current && slot->state == SLOT_PLAYING)))
+			report(slot, "match %lld is lost: %s",
+			       (long long)played->id, why);
+	}
 	program_signal(&slot->program, KEEPER_KILL);
 	forget_files(slot);
 	buf_clear(&slot->to_program);
@@ -168,6 +174,7 @@ static void take_cancel(struct slot *slot, const struct control *control)
 	int64_t id;
 	struct played *played;
 	char what[64];
+	char reason[32];
 
 	if (control_arg_i64(control, 0, 1, INT64_MAX, &id) < 0)
 		return;
@@ -184,7 +191,14 @@ static void take_cancel(struct slot *slot, const struct control *control)
 		slot->has_left = true; /* so that it is said anew */
 	(void)snprintf(what, sizeof(what), "match %lld does not count",
 		       (long long)id);
-	report_words(slot, what, &control->rest);
+	copy_key(control, "reason", reason, sizeof(reason));
+	if (strcmp(reason, "abandoned") == 0) {
+		slot->is_server_ending = true;
+		report(slot, "match %lld is lost: the server is going down",
+		       (long long)id);
+	} else {
+		report_words(slot, what, &control->rest);
+	}
 	played->id = 0;
 	bridge_settle_queues(slot->bridge);
 }
@@ -347,6 +361,7 @@ static void start_program(struct slot *slot)
 	};
 	int rc;
 
+	slot->started_us = clock_now_us();
 	report_log_path(slot->bridge, slot->current);
 	if (slot->current->log_path[0] != '\0')
 		plan.log_path = slot->current->log_path;
@@ -385,29 +400,70 @@ static void take_end(struct slot *slot, const struct control *control,
 	copy_key(control, "reason", slot->current->reason,
 		 sizeof(slot->current->reason));
 	slot->current->is_over = true;
+	/* It lived until its game was over. */
+	if (!slot->is_gone_told)
+		slot->bridge->deaths = 0;
 	end_program(slot, control_key(control, "stop"), now_us);
 	match_is_over(slot, program_is_alive(&slot->program) ? SLOT_ENDING
 							     : SLOT_WAITING);
 }
 
+static enum fault_kind kind_of(const struct control *control)
+{
+	static const char *const names[FAULT_NKINDS] = {
+		[FAULT_LATE] = "late",
+		[FAULT_INVALID] = "invalid",
+		[FAULT_LONG] = "long",
+		[FAULT_FULL] = "full",
+	};
+
+	for (unsigned i = 0; control->nargs > 0 && i < FAULT_OTHER; i++) {
+		if (slice_is(control->args[0], names[i]))
+			return (enum fault_kind)i;
+	}
+	return FAULT_OTHER;
+}
+
+/* What the bridge itself knows of a late reply. */
+static void add_own_view(const struct slot *slot, int64_t now_us,
+			 struct buf *line)
+{
+	struct buf hint = BUF_INIT(256);
+
+	if (slot->asked_us > 0)
+		buf_add_format(line, "; no answer after %.1f ms here",
+			       (double)(now_us - slot->asked_us) / 1000.0);
+	else
+		buf_add_format(line, "; the answer took %.1f ms here",
+			       (double)slot->reply_us / 1000.0);
+	if (program_is_alive(&slot->program))
+		explain_silence(&slot->program, &hint);
+	if (hint.len > 0)
+		buf_add_format(line, "; %s", buf_text(&hint));
+	buf_release(&hint);
+}
+
 static void take_fault(struct slot *slot, const struct control *control,
 		       int64_t now_us)
 {
-	struct buf line = BUF_INIT(1024);
+	struct buf line = BUF_INIT(2048);
+	struct played *played = slot->current;
+	enum fault_kind kind = kind_of(control);
 
-	if (slot->current == NULL)
+	if (played == NULL)
 		return;
-	buf_add_format(&line, "match %lld: ", (long long)slot->current->id);
-	text_add_escaped(&line, control->rest.text, control->rest.len, 400);
-	if (control->nargs > 0 && slice_is(control->args[0], "late")) {
-		if (slot->asked_us > 0)
-			buf_add_format(&line, "; no answer after %.1f ms here",
-				       (double)(now_us - slot->asked_us) /
-					       1000.0);
-		else
-			buf_add_format(&line, "; the answer took %.1f ms here",
-				       (double)slot->reply_us / 1000.0);
+	played->faults[kind]++;
+	if (slot->bridge->is_quiet || played->told > BRIDGE_FAULTS_TOLD)
+		return;
+	if (played->told++ == BRIDGE_FAULTS_TOLD) {
+		report(slot, "match %lld: more such faults are not told",
+		       (long long)played->id);
+		return;
 	}
+	buf_add_format(&line, "match %lld: ", (long long)played->id);
+	text_add_escaped(&line, control->rest.text, control->rest.len, 400);
+	if (kind == FAULT_LATE)
+		add_own_view(slot, now_us, &line);
 	report(slot, "%s", buf_text(&line));
 	buf_release(&line);
 }
@@ -451,6 +507,7 @@ static void take_result(struct slot *slot, const struct control *control)
 	if (played->score[0] == '\0')
 		copy_key(control, "score", played->score,
 			 sizeof(played->score));
+	played->early = key_or(control, "early", 0);
 	report_match(slot, played);
 	played->id = 0;
 	slot->bridge->matches_done++;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clients/bridge/bridge.h"
+#include "clients/program/explain.h"
 
 void report(const struct slot *slot, const char *format, ...)
 {
@@ -32,20 +33,73 @@ void report_words(const struct slot *slot, const char *what,
 	buf_release(&line);
 }
 
+/* Made only when the program wrote to standard error. */
+static bool has_log(const struct played *played)
+{
+	return played->log_path[0] != '\0' &&
+	       access(played->log_path, F_OK) == 0;
+}
+
+void report_end(const struct slot *slot, const char *what)
+{
+	bool is_logged = slot->current != NULL && has_log(slot->current);
+	struct buf text = BUF_INIT(16384);
+	char *rest;
+	const char *line;
+
+	report(slot, "%s%s%s", what, is_logged ? "; log " : "",
+	       is_logged ? slot->current->log_path : "");
+	explain_errors(&slot->program, &text);
+	if (text.len > 0)
+		report(slot, "its standard error ended in:");
+	rest = text.data;
+	while (rest != NULL && (line = strsep(&rest, "\n")) != NULL) {
+		if (*line != '\0' || rest != NULL)
+			report(slot, "  %s", line);
+	}
+	buf_release(&text);
+}
+
+/* "finished, 496 invalid, 2 late" */
+static void print_reason(const struct played *played)
+{
+	static const char *const kinds[FAULT_NKINDS] = {
+		[FAULT_LATE] = "late",   [FAULT_INVALID] = "invalid",
+		[FAULT_LONG] = "long",   [FAULT_FULL] = "full",
+		[FAULT_OTHER] = "other",
+	};
+
+	(void)fputs(played->reason[0] != '\0' ? played->reason : "ended",
+		    stdout);
+	for (unsigned i = 0; i < FAULT_NKINDS; i++) {
+		if (played->faults[i] > 0)
+			(void)printf(", %u %s", played->faults[i], kinds[i]);
+	}
+}
+
 void report_match(const struct slot *slot, const struct played *played)
 {
 	if (slot->bridge->is_quiet)
 		return;
-	(void)printf("match %lld %s: rank %u of %u, score %s, %s%s%s; "
-		     "slowest reply %.1f ms",
+	(void)printf("match %lld %s: rank %u of %u, score %s, ",
 		     (long long)played->id, played->ladder, played->rank,
-		     played->seats, played->score,
-		     played->reason[0] != '\0' ? played->reason : "ended",
-		     played->others[0] != '\0' ? ", against " : "",
-		     played->others, (double)played->worst_us / 1000.0);
-	/* Made only when the program wrote to standard error. */
-	if (played->log_path[0] != '\0' && access(played->log_path, F_OK) == 0)
+		     played->seats, played->score);
+	print_reason(played);
+	(void)printf("%s%s; ", played->others[0] != '\0' ? ", against " : "",
+		     played->others);
+	if (played->replies > 0)
+		(void)printf("slowest reply %.1f ms",
+			     (double)played->worst_us / 1000.0);
+	else
+		(void)fputs("no reply", stdout);
+	if (has_log(played))
 		(void)printf("; log %s", played->log_path);
+	if (played->early > 0)
+		(void)printf("; %lld repl%s before %s asked for: does it "
+			     "print more than one line a turn?",
+			     (long long)played->early,
+			     played->early == 1 ? "y came" : "ies came",
+			     played->early == 1 ? "it was" : "they were");
 	(void)putchar('\n');
 	(void)fflush(stdout);
 }

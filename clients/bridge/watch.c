@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clients/bridge/bridge.h"
+#include "clients/program/explain.h"
 #include "server/base/clock.h"
 
 enum {
@@ -12,17 +13,32 @@ enum {
 	/* A program that closes its output usually ends at once: its exit
 	 * status says more than that the output closed. */
 	CLOSED_GRACE_US = 100 * 1000,
+	/* Without a byte printed: it died before it played. */
+	AT_ONCE_US = 2 * 1000 * 1000,
 };
+
+static void reply_was_sent(struct slot *slot)
+{
+	slot->current->replies++;
+	slot->bridge->deaths = 0;
+}
 
 /* All output of a program that answers once: what is no command goes. */
 static void take_whole_output(struct slot *slot, const char *text, size_t len)
 {
 	struct buf reply = BUF_INIT(len + 1);
+	struct buf hint = BUF_INIT(1024);
 
 	if (program_whole_reply(&slot->program, text, len, &reply)) {
 		frame_add_game(&slot->out, buf_text(&reply), reply.len);
 		slot->is_reply_sent = true;
+		reply_was_sent(slot);
 	}
+	explain_dropped(text, len, &hint);
+	if (hint.len > 0 && !slot->bridge->is_quiet)
+		report(slot, "match %lld: %s", (long long)slot->current->id,
+		       buf_text(&hint));
+	buf_release(&hint);
 	buf_release(&reply);
 }
 
@@ -40,39 +56,81 @@ void slot_take_output(void *context, const char *line, size_t len)
 		if (slot->reply_us > slot->current->worst_us)
 			slot->current->worst_us = slot->reply_us;
 	}
-	if (slot->is_whole_input)
+	if (slot->is_whole_input) {
 		take_whole_output(slot, line, len);
-	else
+	} else {
 		frame_add_game(&slot->out, line, len);
+		reply_was_sent(slot);
+	}
+}
+
+/* The program ended by itself: after some that never played, no more. */
+static void count_death(struct slot *slot)
+{
+	const struct program *program = &slot->program;
+	const struct keeper_status *status = &program->status;
+	struct bridge *bridge = slot->bridge;
+	bool has_failed = status->end == KEEPER_NOT_STARTED ||
+			  (status->end == KEEPER_EXITED &&
+			   (status->value == 126 || status->value == 127));
+
+	if (program->has_written ||
+	    (!has_failed && clock_now_us() - slot->started_us > AT_ONCE_US)) {
+		bridge->deaths = 0;
+		return;
+	}
+	if (++bridge->deaths != BRIDGE_DEATHS_MAX || bridge->is_finishing)
+		return;
+	report(NULL,
+	       "the program ended at once in %d matches in a row: taking no "
+	       "more; try it with hill-run",
+	       BRIDGE_DEATHS_MAX);
+	bridge->exit_status = EXIT_REFUSED;
+	bridge_finish(bridge);
 }
 
 /* The program plays no more: say how it ended. */
 static void report_gone(struct slot *slot)
 {
 	const struct keeper_status *status = &slot->program.status;
+	bool is_answered = slot->is_whole_input && slot->is_reply_sent;
+	const char *key = "exit";
 	char number[16];
+	char what[256];
 
-	if (slot->is_whole_input && slot->is_reply_sent) {
+	(void)snprintf(number, sizeof(number), "%d", status->value);
+	if (!slot->program.has_status) {
+		key = "stdout";
+		(void)snprintf(number, sizeof(number), "closed");
+		(void)snprintf(what, sizeof(what),
+			       "the program closed its output");
+	} else if (status->end == KEEPER_SIGNALLED) {
+		key = "signal";
+		(void)snprintf(what, sizeof(what),
+			       "the program was ended by signal %d (%s)",
+			       status->value, strsignal(status->value));
+	} else if (status->end == KEEPER_NOT_STARTED) {
+		(void)snprintf(number, sizeof(number), "127");
+		(void)snprintf(what, sizeof(what), "cannot run %.150s: %s",
+			       slot->bridge->program[0],
+			       strerror(status->value));
+	} else {
+		(void)snprintf(what, sizeof(what),
+			       "the program ended with exit status %d",
+			       status->value);
+	}
+	if (slot->program.has_status &&
+	    (status->end != KEEPER_EXITED || status->value != 0))
+		report_end(slot, what);
+	else if (!is_answered)
+		report(slot, "%s", what);
+	if (is_answered) {
 		slot->is_gone_told = true;
 		return;
 	}
-	(void)snprintf(number, sizeof(number), "%d", status->value);
-	if (!slot->program.has_status) {
-		report(slot, "the program closed its output");
-		slot_tell_gone(slot, "stdout", "closed");
-	} else if (status->end == KEEPER_SIGNALLED) {
-		report(slot, "the program was ended by signal %d (%s)",
-		       status->value, strsignal(status->value));
-		slot_tell_gone(slot, "signal", number);
-	} else if (status->end == KEEPER_NOT_STARTED) {
-		report(slot, "cannot run %s: %s", slot->bridge->program[0],
-		       strerror(status->value));
-		slot_tell_gone(slot, "exit", "127");
-	} else {
-		report(slot, "the program ended with exit status %d",
-		       status->value);
-		slot_tell_gone(slot, "exit", number);
-	}
+	slot_tell_gone(slot, key, number);
+	if (slot->program.has_status)
+		count_death(slot);
 }
 
 /* Watch the program while it should be playing. */

@@ -98,6 +98,9 @@ static void take_error(struct slot *slot, const struct control *control)
 	if (control_key_i64(control, "retry-after", 0, INT32_MAX, &seconds) ==
 	    0)
 		slot->retry_after_us = seconds * 1000 * 1000;
+	if (control->nargs > 0 &&
+	    slice_is(control->args[0], error_kinds[ERROR_SHUTDOWN].name))
+		slot->is_server_ending = true;
 	if (control->nargs == 0 || !is_final(&control->args[0]))
 		return;
 	slot->bridge->exit_status = EXIT_REFUSED;

@@ -166,9 +166,11 @@ def test_what_a_program_prints_is_never_a_control_line(hill, bridge):
     (["sh", "-c", "exit 3"], "exit=3"),
     (["sh", "-c", "kill -9 $$"], "signal=9"),
     (["sh", "-c", "exec >&-; sleep 60"], "stdout=closed"),
-    (["/no/such/program"], "exit=127"),
+    (["./no-interpreter"], "exit=127"),
 ])
-def test_tells_how_a_program_ended(hill, bridge, program, told):
+def test_tells_how_a_program_ended(hill, bridge, tmp_path, program, told):
+    script(tmp_path, "#!/no/such/interpreter\n",
+           "no-interpreter").chmod(0o755)
     bridge(*program)
     hill.greet()
     hill.start(7, "go")
@@ -547,6 +549,185 @@ def test_tells_its_own_time_of_a_late_reply(hill, bridge, tmp_path):
     first = re.search(r"late 1/5 turn=1 : no reply; no answer after ([\d.]+) ms", err)
     second = re.search(r"late 2/5 .*; the answer took ([\d.]+) ms", err)
     assert 140 <= float(first[1]) < 1500 <= float(second[1]) + 10
+
+
+def test_a_flood_of_faults_is_told_in_a_few_lines(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "go")
+    assert hill.line() == "go"
+    hill.say(*(f"@fault invalid {n}/- turn={n} : no move in \"x\""
+               for n in range(1, 497)),
+             "@fault late 1/1 turn=497 : too late",
+             "@fault strange 1/1 turn=498 : what")
+    hill.end(7, reason="late")
+    hill.start(8, "go")
+    assert hill.line() == "go"
+    hill.say("@fault long 1/- turn=1 : again")
+    hill.end(8)
+    out, err = finish(process)
+    lines = [line for line in err.splitlines() if "match 7: " in line]
+    assert len(lines) == 6 and "invalid 5/- turn=5" in lines[4]
+    assert lines[5].endswith("match 7: more such faults are not told")
+    assert "match 8: long 1/-" in err
+    assert "score 0, late, 1 late, 496 invalid, 1 other; " in out
+    assert "score 0, finished, 1 long; slowest reply" in out
+
+
+def test_quiet_tells_no_faults(hill, bridge):
+    process = bridge("cat", options=("--quiet",))
+    hill.greet()
+    hill.start(7, "go")
+    assert hill.line() == "go"
+    hill.say("@fault invalid 1/- turn=1 : no move")
+    hill.end(7)
+    out, err = finish(process)
+    assert out == "" and "no move" not in err
+
+
+def test_replies_that_nobody_asked_for_are_explained(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "go")
+    hill.line()
+    hill.end(7, early=12)
+    out, _ = finish(process)
+    assert "; 12 replies came before they were asked for: does it print " \
+        "more than one line a turn?" in out
+
+
+@pytest.mark.parametrize("program, hint", [
+    ("read a; sleep 9", "nothing was printed yet: does it flush its output?"),
+    ("read a; printf move; sleep 9", "4 bytes came without a line end"),
+    ("read a; echo move; printf m; sleep 9", "1 byte came without a line end"),
+    ("read a; echo move; sleep 9", None),
+])
+def test_a_late_reply_is_explained(hill, bridge, program, hint):
+    process = bridge("sh", "-c", program)
+    hill.greet()
+    hill.start(7, "go")
+    time.sleep(0.3)
+    hill.say("@fault late 1/1 turn=1 : no reply")
+    hill.end(7, reason="late")
+    out, err = finish(process)
+    told = re.search(r"ms here(; (.*))?\n", err)
+    assert told[2] == hint
+    if "echo" not in program:
+        assert "finished" not in out and "late, 1 late; no reply" in out
+
+
+@pytest.mark.parametrize("printed, hint", [
+    ("hello", 'no command in 6 bytes (first: "hello")'),
+    ("DL ok? R", 'dropped 3 bytes that are no command (first: "ok?")'),
+    ("DL R", None),
+])
+def test_what_is_no_command_is_told(hill, bridge, printed, hint):
+    process = bridge("sh", "-c", f"cat >/dev/null; echo '{printed}'")
+    hill.greet()
+    hill.start(7, "@input lines=1 text bytes=3", "#R", **{"whole-input": 1})
+    hill.say("")
+    hill.line()
+    hill.end(7)
+    _, err = finish(process)
+    assert hint is None and "command" not in err or \
+        f"match 7: {hint}\n" in err
+
+
+@pytest.mark.parametrize("program, why", [
+    ("./none", "cannot run ./none: No such file or directory"),
+    ("hill-none-such", "cannot run hill-none-such: No such file"),
+    ("./token", "cannot run ./token: it is no executable file"),
+    ("/tmp", "cannot run /tmp: it is no executable file"),
+])
+def test_a_program_that_cannot_run_is_told_before_login(bridge, program, why):
+    process = bridge(program)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 2 and why in err
+
+
+@pytest.mark.parametrize("program", ["exit 127", "exit 1"])
+def test_a_program_that_never_plays_takes_no_more_matches(
+        hill, bridge, program):
+    process = bridge("sh", "-c", program)
+    hill.greet()
+    for match in (1, 2, 3):
+        hill.start(match, "go")
+        hill.expect(r"@gone \d exit=\d+")
+        if match < 3:
+            hill.end(match, reason="gone")
+    hill.expect("@leave")
+    hill.end(3, reason="gone")
+    out, err = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert "ended at once in 3 matches in a row: taking no more" in err
+    assert out.count("gone; no reply") == 3
+
+
+def test_a_match_that_was_played_forgives_a_death(hill, bridge):
+    process = bridge("sh", "-c", "read a; [ $a = die ] && exit 1; echo $a;"
+                     "read a")
+    hill.greet()
+    for match, word in enumerate("die die live die die live die".split()):
+        hill.start(match + 1, word)
+        hill.expect("live" if word == "live" else r"@gone \d exit=1")
+        hill.end(match + 1)
+    finish(process)
+
+
+def test_the_last_words_of_a_crash_are_shown(hill, bridge, tmp_path):
+    bot = script(tmp_path, "import sys\n"
+                 "for n in range(9): print('line', n, file=sys.stderr)\n"
+                 "print('\\x1b[2Jred', file=sys.stderr)\n"
+                 "print('move', flush=True)\nsys.exit(3)\n")
+    process = bridge(PYTHON, bot)
+    hill.greet()
+    hill.start(7, "go")
+    hill.line()
+    hill.expect("@gone 7 exit=3")
+    hill.end(7, reason="gone")
+    _, err = finish(process)
+    assert re.search(r"exit status 3; log hill-logs/ladder-crazy-7\.log\n", err)
+    assert [line[15:] for line in err.splitlines()
+            if line.startswith("hill-bridge:   ")] == \
+        ["line 5", "line 6", "line 7", "line 8", r"\x1b[2Jred"]
+
+
+def test_a_server_that_is_not_there_is_named(hill, bridge):
+    hill.listener.close()
+    process = bridge("cat")
+    line = process.stderr.readline()
+    assert line == f"hill-bridge: cannot reach 127.0.0.1:{hill.port}: " \
+        "Connection refused; trying again in 0.5 s\n"
+    _, err = finish(process)
+    assert "hill-bridge: stopping\n" in err and "finishing" not in err
+
+
+def test_an_impossible_address_is_not_tried_again(token):
+    done = subprocess.run(
+        [BRIDGE, "--server", "127.0.0.1:no-such-port", "--bot", "crazy",
+         "--token-file", token, "--play", "ladder", "--", "cat"],
+        capture_output=True, text=True, check=False, timeout=10)
+    assert done.returncode == 1
+    assert "cannot reach 127.0.0.1:no-such-port: " in done.stderr
+    assert "trying again" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    ["@error shutdown : bye"],
+    ["@end 7 stop=term reason=abandoned", "@void 7 reason=abandoned : down"],
+    ["@error shutdown : bye", "@end 7 stop=term reason=abandoned"],
+])
+def test_a_match_lost_to_a_shutdown_says_so(hill, bridge, words):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "go")
+    hill.line()
+    hill.say(*words)
+    hill.link.close()
+    hill.greet()
+    _, err = finish(process)
+    assert err.count("match 7 is lost: the server is going down\n") == 1
+    assert "match 7 does not count" not in err
 
 
 def test_the_token_shows_nowhere(hill, bridge, tmp_path):
