@@ -131,6 +131,23 @@ static bool write_picture(const struct battle *battle, const struct game *game,
 	return is_written;
 }
 
+static const char *why_ended(const struct image_battle_view *view)
+{
+	switch (view->end) {
+	case IMAGE_BATTLE_RUNNING:
+		break;
+	case IMAGE_BATTLE_NULL:
+		return "nobody had anything valid";
+	case IMAGE_BATTLE_MAXTURNS:
+		return "maxturns";
+	case IMAGE_BATTLE_LEFT:
+		return "every bot is suspended or gone";
+	case IMAGE_BATTLE_NENDS:
+		break;
+	}
+	return NULL;
+}
+
 static void over(struct play *play, struct play_match *match,
 		 const struct match_record *record,
 		 const struct game_state *state)
@@ -142,6 +159,10 @@ static void over(struct play *play, struct play_match *match,
 	(void)record;
 	moved(play, match, state);
 	image_battle_look(state, &view);
+	match->ended = why_ended(&view);
+	if (match->ended != NULL && !play->options->is_json)
+		tell("ended at turn %lld: %s", (long long)view.turn,
+		     match->ended);
 	play->game->result(state, scores);
 	for (unsigned i = 0; i < view.seats; i++) {
 		unsigned seat = view.order[i];
@@ -175,6 +196,28 @@ static const char *bot_name(const struct words *command)
 	return file_base_name(command->words[command->count - 1]);
 }
 
+/* Note the new bot's colour; false, told, when an earlier one has it. */
+static bool take_colour(struct cfg *cfg, const char *text)
+{
+	uint8_t *own = cfg->colours[cfg->nbots];
+	unsigned rgb[3];
+
+	/* What is no colour is told with the arena. */
+	if (sscanf(text, "%3u,%3u,%3u", &rgb[0], &rgb[1], &rgb[2]) != 3)
+		return true;
+	for (unsigned i = 0; i < 3; i++)
+		own[i] = (uint8_t)rgb[i];
+	for (unsigned i = 0; i < cfg->nbots; i++) {
+		if (memcmp(cfg->colours[i], own, 3) != 0)
+			continue;
+		tell("bots %u and %u have one colour, %u,%u,%u (--cfg allows "
+		     "it)",
+		     i + 1, cfg->nbots + 1, rgb[0], rgb[1], rgb[2]);
+		return false;
+	}
+	return true;
+}
+
 /* "255,0,0=python3 blob.py". False: told. */
 static bool parse_bot(struct battle *battle, const char *text)
 {
@@ -198,6 +241,8 @@ static bool parse_bot(struct battle *battle, const char *text)
 		tell("'%.60s': the command is missing", text);
 		return false;
 	}
+	if (!take_colour(&battle->cfg, text))
+		return false;
 	bot->name = xstrdup(bot_name(&bot->command));
 	buf_add_text(&battle->colours,
 		     battle->cfg.nbots == 0 ? "colours=" : ";");
@@ -388,7 +433,10 @@ int run_battle(const struct run_options *options, int argc, char **argv)
 	buf_init(&battle->colours, NAME_BYTES);
 	buf_init(&battle->file, LIMIT_MAP_BYTES);
 	if (prepare(battle, &own, argc, argv)) {
+		const struct game_setup setup = { .seats = battle->cfg.nbots };
+
 		play.map = battle->map;
+		play_warn(&play, play.map, &setup, battle->image_path);
 		status = play_series(&play);
 		if (own.is_json)
 			play_print_json(&play, "battles",

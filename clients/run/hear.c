@@ -55,6 +55,33 @@ void hear_word(struct play_match *match, unsigned seat, unsigned seats,
 		tell("%s: more such faults are not told", name);
 }
 
+void hear_hint(const struct play_match *match, unsigned seat, unsigned seats,
+	       const char *text)
+{
+	char name[NAME_BYTES];
+
+	tell("%s: %s", who(match, seat, seats, name), text);
+}
+
+void hear_over(const struct play_match *match,
+	       const struct match_record *record)
+{
+	char text[120];
+
+	for (unsigned i = 0; i < record->nseats; i++) {
+		unsigned early = record->seats[i].early;
+
+		if (early == 0)
+			continue;
+		(void)snprintf(text, sizeof(text),
+			       "%u repl%s before %s asked for: does it print "
+			       "more than one line a turn?",
+			       early, early == 1 ? "y came" : "ies came",
+			       early == 1 ? "it was" : "they were");
+		hear_hint(match, i, record->nseats, text);
+	}
+}
+
 /* The last lines of the file PATH; nothing when there is none. */
 static void tell_tail(const char *path)
 {
@@ -160,6 +187,7 @@ static json_t *seat_json(const struct play_match *match,
 		(void)json_object_set_new(object,
 					  match_fault_word((enum match_fault)i),
 					  json_integer(of->faults[i]));
+	(void)json_object_set_new(object, "early", json_integer(of->early));
 	(void)json_object_set_new(object, "slowest-ms",
 				  json_real((double)of->max_us / US_PER_MS));
 	if (match->has_status[seat]) {
@@ -189,6 +217,9 @@ json_t *hear_json(const struct play_match *match,
 	(void)json_object_set_new(object, "seed", json_string(match->seed));
 	(void)json_object_set_new(object, "map", json_string(record->map_name));
 	(void)json_object_set_new(object, "turns", json_integer(match->turns));
+	if (match->ended != NULL)
+		(void)json_object_set_new(object, "ended",
+					  json_string(match->ended));
 	(void)json_object_set_new(object, "seats", seats);
 	return object;
 }

@@ -8,6 +8,12 @@
 /* LINE is what a server would have told SEAT of SEATS: faults are told on. */
 void hear_word(struct play_match *match, unsigned seat, unsigned seats,
 	       const char *line);
+/* TEXT is what may be wrong with the program of SEAT. */
+void hear_hint(const struct play_match *match, unsigned seat, unsigned seats,
+	       const char *text);
+/* What only shows when the match is over, of all its seats. */
+void hear_over(const struct play_match *match,
+	       const struct match_record *record);
 /*
  * The program of SEAT has ended, match->status says how: tell it with the end
  * of its standard error when it should not have. IS_ONE_REPLY: it was to

@@ -208,6 +208,7 @@ static void over(void *context, const struct referee_job *job,
 	match->is_done = true;
 	match->is_played = record != NULL;
 	if (match->is_played) {
+		hear_over(match, record);
 		play->over(play, match, record, state);
 		play->is_broken |= !show_match(play, match, job, record);
 		if (play->options->is_json)
@@ -248,6 +249,13 @@ static void told(void *context, const struct referee_job *job, unsigned seat,
 
 	if (!play->is_fault_untold)
 		hear_word(job->context, seat, job->setup.seats, line);
+}
+
+static void noticed(void *context, const struct referee_job *job, unsigned seat,
+		    const char *text)
+{
+	(void)context;
+	hear_hint(job->context, seat, job->setup.seats, text);
 }
 
 static void ended(void *context, const struct referee_job *job, unsigned seat,
@@ -304,6 +312,7 @@ int play_series(struct play *play)
 		.next = next,
 		.moved = moved,
 		.told = told,
+		.noticed = noticed,
 		.ended = ended,
 		.over = over,
 		.idle = idle,
@@ -345,6 +354,15 @@ static void free_match(struct play_match *match)
 	free(match->label);
 	free(match->seed);
 	free(match);
+}
+
+void play_warn(const struct play *play, const struct game_map *map,
+	       const struct game_setup *setup, const char *path)
+{
+	struct game_error error = { .text = "" };
+
+	if (play->game->admit(map, setup, &error) < 0)
+		tell("%s: a ladder would refuse this: %s", path, error.text);
 }
 
 void play_release(struct play *play)

@@ -28,10 +28,11 @@ struct play_match {
 	char *log_paths[GAME_SEATS_MAX]; /* owned; NULL */
 	struct keeper_status status[GAME_SEATS_MAX];
 	bool has_status[GAME_SEATS_MAX];
-	struct buf text; /* its part of the result */
-	struct buf log;  /* its part of --log */
-	json_t *json;    /* what it is in --json; owned; NULL */
-	int64_t turns;   /* requests put so far, unless the game says better */
+	struct buf text;   /* its part of the result */
+	struct buf log;    /* its part of --log */
+	const char *ended; /* why, where a game can say; static; NULL */
+	json_t *json;      /* what it is in --json; owned; NULL */
+	int64_t turns; /* requests put so far, unless the game says better */
 	unsigned told[GAME_SEATS_MAX]; /* faults of a seat, but late ones */
 	int64_t logged; /* a game's own: what of it is in the log */
 	bool is_done;
@@ -97,6 +98,12 @@ void play_log_grid(const struct play *play, struct play_match *match,
  * --json. Gives RESULT up.
  */
 void play_print_json(const struct play *play, const char *name, json_t *result);
+/*
+ * Warn when a ladder would refuse MAP, the file PATH, with SETUP. The originals
+ * played it.
+ */
+void play_warn(const struct play *play, const struct game_map *map,
+	       const struct game_setup *setup, const char *path);
 /* Free what play_series left in PLAY. */
 void play_release(struct play *play);
 

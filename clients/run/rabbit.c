@@ -221,6 +221,27 @@ static bool parse_runs(struct runs *runs, struct play *play, int argc,
 	return parse_seeds(&runs->seeds, argv[WORD_SEED], play->options->seed);
 }
 
+/* Whether the file that was read can be meant as a map. False: told. */
+static bool check_map(const struct play *play, const struct runs *runs,
+		      const struct buf *file)
+{
+	const struct game_setup setup = { .seats = 1,
+					  .params = { runs->turns } };
+
+	if (file->len >= 4 && memcmp(file->data, "\x89PNG", 4) == 0) {
+		tell("%s: a picture (PNG) is no map of rabbit-runner",
+		     runs->map_path);
+		return false;
+	}
+	if (rabbit_runner_map_is_bare(play->map)) {
+		tell("%s: the map has neither a start (s) nor an exit (e)",
+		     runs->map_path);
+		return false;
+	}
+	play_warn(play, play->map, &setup, runs->map_path);
+	return true;
+}
+
 int run_rabbit(const struct run_options *options, int argc, char **argv)
 {
 	struct runs *runs = xcalloc(1, sizeof(*runs));
@@ -234,10 +255,14 @@ int run_rabbit(const struct run_options *options, int argc, char **argv)
 	struct buf file = BUF_INIT(LIMIT_MAP_BYTES);
 	struct game_map *map = NULL;
 	int status = EXIT_BAD;
+	bool is_map = false;
 
 	if (parse_runs(runs, &play, argc, argv) &&
 	    file_read_map(play.game, runs->map_path, "", &file, &map)) {
 		play.map = map;
+		is_map = check_map(&play, runs, &file);
+	}
+	if (is_map) {
 		/* A chain's next seed is known when its run is over. */
 		if (runs->seeds.is_chain)
 			own.parallel = 1;

@@ -54,6 +54,9 @@ struct referee_hooks {
 	/* What a server would tell SEAT in a control line; without the LF. */
 	void (*told)(void *context, const struct referee_job *job,
 		     unsigned seat, const char *line);
+	/* What may be wrong with SEAT's program, for people. */
+	void (*noticed)(void *context, const struct referee_job *job,
+			unsigned seat, const char *text);
 	/*
 	 * SEAT's program has ended; STATUS says how. NULL: it closed its output
 	 * and lives on, or was made to end. IS_EARLY: it should have played on.

@@ -25,7 +25,8 @@ struct seat {
 	int64_t closed_at_us; /* its output came to an end; 0: not */
 	bool has_ended;       /* the match wants nothing more of it */
 	bool is_gone_told;
-	bool is_end_told; /* hooks->ended */
+	bool is_end_told;     /* hooks->ended */
+	bool is_silence_told; /* hooks->noticed why a reply may be late */
 	bool has_status;
 	struct keeper_status status;
 };

@@ -5,10 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/program/explain.h"
 #include "clients/run/referee_internal.h"
 #include "server/base/clock.h"
 
 /* ---- what the match says ---- */
+
+static void notice(struct seat *seat, const struct buf *text)
+{
+	struct table *table = seat->table;
+	const struct referee_hooks *hooks = table->referee->hooks;
+
+	if (text->len > 0)
+		hooks->noticed(hooks->context, &table->job,
+			       (unsigned)(seat - table->seats), text->data);
+}
+
+/* Its reply is late: what the pipe shows of the reason, once a match. */
+static void notice_silence(struct seat *seat)
+{
+	struct buf hint = BUF_INIT(256);
+
+	if (seat->is_silence_told || !program_is_alive(&seat->program))
+		return;
+	explain_silence(&seat->program, &hint);
+	seat->is_silence_told = hint.len > 0;
+	notice(seat, &hint);
+	buf_release(&hint);
+}
 
 /* "2: @fault late ...": the word for people, the interrupt for the program. */
 static void heed_told_line(struct table *table, char *line)
@@ -24,6 +48,8 @@ static void heed_told_line(struct table *table, char *line)
 		program_signal(&table->seats[number - 1].program,
 			       KEEPER_INTERRUPT);
 	hooks->told(hooks->context, &table->job, (unsigned)number - 1, text);
+	if (strncmp(text, "@fault late ", 12) == 0)
+		notice_silence(&table->seats[number - 1]);
 }
 
 static void heed_told(struct table *table)
@@ -156,7 +182,11 @@ static void hand_in(struct seat *seat, const char *line, size_t len)
 static void take_whole(struct seat *seat, const char *text, size_t len)
 {
 	struct buf reply = BUF_INIT(len + 1);
+	struct buf hint = BUF_INIT(1024);
 
+	explain_dropped(text, len, &hint);
+	notice(seat, &hint);
+	buf_release(&hint);
 	if (len > match_line_max(seat->table->match))
 		hand_in(seat, text, len);
 	else if (program_whole_reply(&seat->program, text, len, &reply))

@@ -397,6 +397,11 @@ static void dump(const struct game_state *state, struct buf *out)
 	buf_add_char(out, '\n');
 }
 
+bool rabbit_runner_map_is_bare(const struct game_map *map)
+{
+	return map->nstarts == 0 && map->nexits == 0;
+}
+
 unsigned rabbit_runner_next_seed(const struct game_state *state)
 {
 	struct py27_random random = state->random;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rabbit_runner.h - the engine of rabbit-runner, and the one thing about it
- * that the contract of game.h has no word for.
+ * rabbit_runner.h - the engine of rabbit-runner, and what the contract of
+ * game.h has no word for.
  */
 #ifndef HILL_GAMES_RABBIT_RUNNER_H
 #define HILL_GAMES_RABBIT_RUNNER_H
@@ -20,5 +20,11 @@ unsigned rabbit_runner_next_seed(const struct game_state *state);
  * INITIAL. 0, -EINVAL when it is no integer, -ENOMEM.
  */
 int rabbit_runner_first_seed(const char *initial, unsigned *ret) WARN_UNUSED;
+
+/*
+ * Whether MAP has neither a start nor an exit. The original plays it; but it
+ * can only be another kind of file.
+ */
+bool rabbit_runner_map_is_bare(const struct game_map *map);
 
 #endif

@@ -130,11 +130,19 @@ def wait_until(condition, seconds=10):
     (["image-battle", "--cfg", "no.py"], "cannot read no.py"),
     (["image-battle", "--cfg", "pass.py"],
      "pass.py: line 1: cannot read 'import sys'"),
+    (["image-battle", "s.map", "9", "1", "1,2,3=p", "4,5,6=q", "1,02,3=r"],
+     "bots 1 and 3 have one colour, 1,2,3"),
+    (["rabbit-runner", "walls.map", "5", "1", "1", "p"],
+     "walls.map: the map has neither a start (s) nor an exit (e)"),
+    (["rabbit-runner", "a.png", "5", "1", "1", "p"],
+     "a.png: a picture (PNG) is no map"),
     (["lambda-mining", "m.map"], "wants MAP... -- PROG"),
     (["lambda-mining", "m.map", "--"], "wants MAP... -- PROG"),
     (["lambda-mining", "s.map", "--", "p"], "s.map: "),
 ])
 def test_names_what_is_wrong(room, words, says):
+    (room / "walls.map").write_text("#####\n#   #\n#####\n")
+    (room / "a.png").write_bytes(png(2, 2, {}))
     _, err = play(*words, code=2)
     assert says in err
 
@@ -263,6 +271,39 @@ def test_answers_ahead_wait_for_their_request(room):
                     "bot.py")
     seat = json.loads(out)["runs"][0]["seats"][0]
     assert seat["reason"] == "finished" and seat["requests"] == 300, err
+
+
+@pytest.mark.parametrize("body,says", [
+    ("print('hello i am garbage', flush=True)",
+     'invalid at turn 1: no move in "hello i am garbage"'),
+    ("print('debug\\nmove', flush=True)",
+     " replies came before they were asked for: does it print more than one "
+     "line a turn?"),
+    ("print('', flush=True)", None),
+])
+def test_odd_replies_are_explained(room, body, says):
+    script(room, PASSER.replace("print('move', flush=True)", body))
+    _, err = play("rabbit-runner", "--limit", 20000, "s.map", 10, 1, 1, PYTHON,
+                  "bot.py")
+    assert says in err if says else not err
+
+
+@pytest.mark.parametrize("program,says", [
+    ("read a; sleep 60", "nothing was printed yet: does it flush its output?"),
+    ("read a; printf move; sleep 60", "4 bytes came without a line end"),
+])
+def test_late_answer_is_explained(room, program, says):
+    _, err = play("rabbit-runner", "--limit", 300, "--init", 0, "s.map", 5, 1,
+                  1, "sh", "-c", program)
+    assert f"run 1 (seed 1): {says}\n" in err
+
+
+def test_map_that_a_ladder_refuses_is_played_with_a_warning(room):
+    (room / "s.map").write_text("####\n#s #\n####\n")
+    _, err = play("rabbit-runner", "--limit", 20000, "s.map", 2, 1, 3, PYTHON,
+                  "pass.py")
+    assert err == "hill-run: s.map: a ladder would refuse this: the map has " \
+        "no exit (e)\n"
 
 
 def test_flood_ends_with_the_run(room):
@@ -481,7 +522,7 @@ botspec = [
     ]
 """, "cfg.py")
     out, err = play("image-battle", "--cfg", "battles/cfg.py", "--seed", 1)
-    assert not err
+    assert err == "hill-run: ended at turn 19: nobody had anything valid\n"
     assert sorted(out.splitlines()) == \
         [BATTLE_LINES[0].replace("paint.py", "one.py"),
          BATTLE_LINES[1].replace("paint.py", "two")]
@@ -535,6 +576,32 @@ def test_stopped_battle_prints_where_it_stands(room, arena):
     assert (room / "battle.png").exists()
 
 
+def test_battle_says_why_it_ended(room, arena):
+    words = [arena, 10, 1, f"0,255,0={PYTHON} paint.py"]
+    _, err = play("image-battle", "--limit", 20000, "--max-turns", 3, *words)
+    assert err == "hill-run: ended at turn 3: maxturns\n"
+    out, err = play("image-battle", "--limit", 20000, "--json", *words)
+    assert not err
+    assert json.loads(out)["battles"][0]["ended"] == \
+        "nobody had anything valid"
+
+
+def test_battle_of_a_cfg_may_give_one_colour_twice(room, arena):
+    script(room, f"""imagename = 'the arena.png'
+colourspec = (0,255,0), (0,255,0)
+INITTIME = 20.0
+TIMELIMIT = 20.0
+PIXELBATCH = 10
+botspec = [('paint.py', '{PYTHON}'), ('paint.py', '{PYTHON}')]
+""", "cfg.py")
+    script(room, PAINTER.replace("*FILES", "'paint.py', 'err.log'").replace(
+        "sorted(os.listdir('.'))", "sorted({*os.listdir('.'), 'err.log'})"),
+        "paint.py")
+    _, err = play("image-battle", "--cfg", "cfg.py", "--seed", 1)
+    assert "a ladder would refuse this: colour 0,255,0 of seat 2 is another " \
+        "seat's too" in err
+
+
 def test_battle_goes_on_without_a_bot_that_dies(room, arena):
     script(room, "import sys\nsys.exit(7)\n", "dies.py")
     out, err = play("image-battle", "--limit", 20000, "--json", arena, 10, 1,
@@ -581,6 +648,16 @@ def test_mine_counts_commands_whatever_the_exit_status(room):
     out, _ = play("lambda-mining", "m.map", "--", "sh", "-c",
                   "cat > /dev/null; exit 4", code=1)
     assert "0 gone" in out
+
+
+@pytest.mark.parametrize("printed,says", [
+    ("hello", 'no command in 6 bytes (first: "hello")'),
+    ("RR ok?", 'dropped 3 bytes that are no command (first: "ok?")'),
+])
+def test_mine_tells_what_is_no_command(room, printed, says):
+    _, err = play("lambda-mining", "m.map", "--", "sh", "-c",
+                  f"cat > /dev/null; echo '{printed}'")
+    assert err == f"hill-run: m.map: {says}\n"
 
 
 def test_mine_interrupts_and_takes_the_answer(room):
