@@ -548,7 +548,7 @@ def test_tells_its_own_time_of_a_late_reply(hill, bridge, tmp_path):
     _, err = finish(process)
     first = re.search(r"late 1/5 turn=1 : no reply; no answer after ([\d.]+) ms", err)
     second = re.search(r"late 2/5 .*; the answer took ([\d.]+) ms", err)
-    assert 140 <= float(first[1]) < 1500 <= float(second[1]) + 10
+    assert 50 <= float(first[1]) < 1500 <= float(second[1]) + 10
 
 
 def test_a_flood_of_faults_is_told_in_a_few_lines(hill, bridge):
