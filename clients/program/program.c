@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "server/base/clock.h"
+
 enum {
 	READ_BYTES = 16384,
 	READS_A_TURN = 4, /* so that a flood does not keep the other slots */
@@ -227,6 +229,7 @@ static void read_output(struct program *program)
 			return;
 		}
 		program->has_written = true;
+		program->read_us = clock_now_us();
 		if (program->is_whole)
 			take_whole(program, bytes, (size_t)count);
 		else

@@ -53,6 +53,7 @@ struct program {
 	bool is_paused;
 	bool is_output_ended; /* the last line was handed out */
 	bool is_whole;        /* one reply: all output to its end */
+	int64_t read_us;      /* when its standard output was last read */
 	bool has_written;     /* to its standard output, a byte at least */
 	size_t tail_len;
 	char tail[PROGRAM_TAIL_BYTES]; /* the last of standard error */

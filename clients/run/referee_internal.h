@@ -23,7 +23,10 @@ struct seat {
 	struct buf backlog;   /* lines ahead: size_t length, bytes; each */
 	int64_t kill_at_us;   /* INT64_MAX: not */
 	int64_t closed_at_us; /* its output came to an end; 0: not */
-	bool has_ended;       /* the match wants nothing more of it */
+	int64_t asked_us;     /* when its last request was put */
+	unsigned
+		early; /* replies read before that, which the match cannot see */
+	bool has_ended; /* the match wants nothing more of it */
 	bool is_gone_told;
 	bool is_end_told;     /* hooks->ended */
 	bool is_silence_told; /* hooks->noticed why a reply may be late */

@@ -99,13 +99,30 @@ static void deliver_lines(struct table *table)
 		unsigned number = (unsigned)__builtin_ctz(left);
 		struct seat *seat = &table->seats[number];
 
-		if (out->clock & 1u << number)
+		if (out->clock & 1u << number) {
+			seat->asked_us = clock_now_us();
 			match_clock_started(table->match, number,
-					    clock_now_us());
+					    seat->asked_us);
+		}
 		if (out->lines[number].len > 0)
 			program_write(&seat->program, out->lines[number].data,
 				      out->lines[number].len);
 	}
+}
+
+static void take_record(struct table *table)
+{
+	struct match_record *record =
+		match_take_record(table->match, table->referee->out);
+
+	for (unsigned i = 0; record != NULL && i < table->nseats; i++) {
+		struct match_record_seat *of = &record->seats[i];
+
+		of->early += table->seats[i].early;
+		if (of->early > of->requests)
+			of->early = of->requests;
+	}
+	table->record = record;
 }
 
 static void close_match(struct table *table)
@@ -113,7 +130,7 @@ static void close_match(struct table *table)
 	struct match_out *out = table->referee->out;
 
 	if (out->is_over)
-		table->record = match_take_record(table->match, out);
+		take_record(table);
 	for (unsigned i = 0; i < table->nseats; i++) {
 		if (!table->seats[i].has_ended)
 			end_seat(table, i);
@@ -172,6 +189,9 @@ static void hand_in(struct seat *seat, const char *line, size_t len)
 	struct match_out *out = table->referee->out;
 	int64_t now_us = clock_now_us();
 
+	/* Of several lines of one read the second was there unasked. */
+	if (seat->program.read_us < seat->asked_us)
+		seat->early++;
 	if (len > match_line_max(table->match))
 		match_line_long(table->match, number, now_us, out);
 	else
