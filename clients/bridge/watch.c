@@ -140,7 +140,8 @@ static void watch_program(struct slot *slot, int64_t now_us)
 
 	if (slot->is_gone_told)
 		return;
-	if (program->phase == PROGRAM_DRAINED) {
+	/* Dead without an end: somebody killed its keeper, and so it. */
+	if (program->phase == PROGRAM_DRAINED || !program_is_alive(program)) {
 		report_gone(slot);
 		return;
 	}
@@ -194,7 +195,8 @@ int64_t slot_deadline(const struct slot *slot)
 		deadline = slot->retry_at_us;
 	if (slot->kill_at_us < deadline)
 		deadline = slot->kill_at_us;
-	if (slot->closed_at_us > 0 && !slot->is_gone_told &&
+	if (slot->state == SLOT_PLAYING && slot->closed_at_us > 0 &&
+	    !slot->is_gone_told &&
 	    slot->closed_at_us + CLOSED_GRACE_US < deadline)
 		deadline = slot->closed_at_us + CLOSED_GRACE_US;
 	return deadline;

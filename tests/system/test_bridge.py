@@ -221,6 +221,36 @@ def test_bc04_a_killed_program_does_not_take_the_bridge_along(
     assert hill.line().isdigit()
 
 
+def test_a_program_whose_keeper_was_killed_is_told(hill, bridge, tmp_path):
+    bridge(PYTHON, script(
+        tmp_path, "import os\nprint(os.getppid())\n" + ECHO))
+    hill.greet()
+    hill.start(7)
+    os.kill(int(hill.line()), signal.SIGKILL)
+    hill.expect("@gone 7 stdout=closed")
+    hill.end(7, reason="gone")
+    hill.start(8)
+    assert hill.line().isdigit()
+
+
+def used_seconds(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_link_lost_while_an_end_is_awaited_costs_no_time(hill, bridge):
+    process = bridge("sh", "-c", "echo up; exec >&-; sleep 60")
+    hill.greet()
+    hill.start(7)
+    assert hill.line() == "up"
+    time.sleep(0.03)  # its output is closed; for 100 ms its exit may come
+    hill.link.close()
+    hill.greet()
+    before = used_seconds(process)
+    time.sleep(1)
+    assert used_seconds(process) - before < 0.5
+
+
 STUBBORN = ("import os, signal, sys, time\n"
             "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
             "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
