@@ -205,6 +205,13 @@ def test_bc03_an_unflushed_python_program_is_heard(hill, bridge, tmp_path):
     assert hill.line() == "got hello"
 
 
+def test_a_program_is_deaf_to_no_signal(hill, bridge):
+    bridge("grep", "SigIgn", "/proc/self/status")
+    hill.greet()
+    hill.start(7)
+    assert hill.line().split() == ["SigIgn:", "0" * 16]
+
+
 def test_bc04_a_killed_program_does_not_take_the_bridge_along(
         hill, bridge, tmp_path):
     process = bridge(PYTHON, script(
