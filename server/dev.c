@@ -401,7 +401,9 @@ static void stop_house(struct dev *dev)
 		while (dev->nhouse > 0 &&
 		       waitpid(dev->house[dev->nhouse - 1], NULL, WNOHANG) != 0)
 			dev->nhouse--;
-		if (waited == STOP_MS)
+		if (dev->nhouse == 0)
+			break;
+		if (waited >= STOP_MS)
 			(void)kill(dev->house[dev->nhouse - 1], SIGKILL);
 		(void)nanosleep(&step, NULL);
 	}
