@@ -42,6 +42,7 @@ struct admin_job {
 	char *reply;    /* owned; malloc'ed */
 	struct row_catalogue rows; /* read again when it changed */
 	bool has_rows;
+	bool is_unread;          /* it changed, and reading it failed: ERROR */
 	int64_t rematch;         /* play this match again; 0: none */
 	struct row_match *match; /* owned; what it was */
 	struct store_error error;
@@ -176,13 +177,15 @@ static void run_admin(struct pool_job *pool_job)
 {
 	struct admin_job *job = (struct admin_job *)(void *)pool_job;
 	struct store *store = job->base.net->store;
-	struct store_error error;
 	bool has_changed = false;
 
 	job->reply =
 		store_admin_text(store, job->command, job->len, &has_changed);
-	if (has_changed)
-		job->has_rows = store_catalogue(store, &job->rows, &error) == 0;
+	if (has_changed) {
+		job->has_rows =
+			store_catalogue(store, &job->rows, &job->error) == 0;
+		job->is_unread = !job->has_rows;
+	}
 	if (job->server != NULL)
 		add_to_reply(job);
 }
@@ -220,6 +223,9 @@ static void finish_admin(struct net_job *net_job)
 
 	if (job->has_rows)
 		net_set_catalogue(net, &job->rows);
+	if (job->is_unread)
+		log_error("event=catalogue_unread reason=\"%s\"",
+			  job->error.text);
 	if (net->control != NULL && job->reply != NULL)
 		control_reply(net->control, job->client, job->reply,
 			      strlen(job->reply));

@@ -278,6 +278,11 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 
 void net_set_catalogue(struct net *net, struct row_catalogue *rows_take)
 {
+	/* Workers may bring what they have read out of turn. */
+	if (rows_take->serial < net->rows.serial) {
+		row_catalogue_release(rows_take);
+		return;
+	}
 	row_catalogue_release(&net->rows);
 	net->rows = *rows_take;
 	*rows_take = (struct row_catalogue){ 0 };

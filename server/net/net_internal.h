@@ -132,7 +132,7 @@ struct net {
 void net_turn_began(struct net *net);
 /* Read all from the store again into the lobby. 0 or -errno, logged. */
 int net_reload(struct net *net);
-/* ROWS, taken over, is the catalogue from now on. */
+/* ROWS, taken over, is the catalogue from now on, unless a newer one is. */
 void net_set_catalogue(struct net *net, struct row_catalogue *rows_take);
 /* Begin to drain, or end at once when it was begun before. */
 void net_drain(struct net *net, const char *why);

@@ -221,6 +221,7 @@ int store_catalogue(struct store *store, struct row_catalogue *ret,
 			err = read_ladder_maps(db, &catalogue, error);
 		db_rollback(db);
 	}
+	catalogue.serial = ++store->readings;
 	(void)pthread_mutex_unlock(&db->lock);
 	if (err != 0) {
 		row_catalogue_release(&catalogue);

@@ -116,6 +116,7 @@ struct row_catalogue {
 	size_t nmaps;
 	struct row_road *roads; /* none, unless store_roads read them */
 	size_t nroads;
+	uint64_t serial; /* of two readings the greater one is the newer */
 };
 
 /* Match ids first .. first + count - 1, never given before nor again. */

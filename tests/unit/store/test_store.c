@@ -219,6 +219,21 @@ static int64_t next_seed(struct store *store)
 	return next;
 }
 
+static void tells_which_reading_of_the_catalogue_is_newer(void **state)
+{
+	struct store_error error = { "" };
+	struct row_catalogue first, second;
+	struct store *store = fixture_store(*state);
+
+	assert_int_equal(store_catalogue(store, &first, &error), 0);
+	assert_int_equal(store_catalogue(store, &second, &error), 0);
+	assert_true(first.serial > 0);
+	assert_true(second.serial > first.serial);
+	row_catalogue_release(&first);
+	row_catalogue_release(&second);
+	store_close(store);
+}
+
 static void remembers_where_a_ladder_is_in_its_seeds(void **state)
 {
 	static const struct {
@@ -549,6 +564,7 @@ int main(void)
 		CASE(saves_a_match_whole_or_not_at_all),
 		CASE(saves_the_same_match_once),
 		CASE(gives_no_id_twice),
+		CASE(tells_which_reading_of_the_catalogue_is_newer),
 		CASE(remembers_where_a_ladder_is_in_its_seeds),
 		CASE(finds_how_far_a_bot_walked_a_ladders_seeds),
 		CASE(reads_the_catalogue),
