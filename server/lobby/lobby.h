@@ -12,7 +12,8 @@
  *
  * Actions are a queue: any entry point may be called while others wait in it
  * (a LOBBY_READ leads to lobby_peer_bytes), so nothing re-enters. What an
- * action points to stays valid until the next call of any function here.
+ * action points to stays valid until the next call of any function here but
+ * lobby_clock_started, which comes between a SEND and its send().
  * A peer belongs to the lobby; the caller holds it from lobby_peer_open until
  * it calls lobby_peer_closed, exactly once, whoever ended the link.
  *

@@ -343,6 +343,7 @@ unsigned play_reply_lines(const struct lobby_peer *peer)
 	return match_reply_lines(peer->play->match);
 }
 
+/* Must not touch the actions' bytes: they are about to be sent. */
 void lobby_clock_started(struct lobby *lobby, struct lobby_peer *peer,
 			 int64_t now_us)
 {
