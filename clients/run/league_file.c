@@ -24,8 +24,9 @@ bool league_append(const struct league *league, const struct buf *line)
 		return true;
 	tell("cannot write %s: %s", league->state_path,
 	     strerror(count < 0 ? errno : ENOSPC));
-	if (count > 0)
-		(void)ftruncate(league->state_fd, end);
+	if (count > 0 && ftruncate(league->state_fd, end) != 0)
+		tell("%s ends in half a line: %s", league->state_path,
+		     strerror(errno));
 	return false;
 }
 
