@@ -76,6 +76,7 @@ int instance_next(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 {
 	const struct row_ladder *row = &ladder->row;
 	struct road *road = road_of(ladder, bot);
+	const struct road before = *road;
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < row->nmaps; i++) {
@@ -91,6 +92,8 @@ int instance_next(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 		else
 			road->next++;
 	}
+	/* Nothing can be played now, so nothing was passed over either. */
+	*road = before;
 	return -ENOENT;
 }
 

@@ -237,6 +237,24 @@ static void a_broken_map_is_told_and_tried_again_after_a_change(void **state)
 	assert_int_equal(world->loaded, 2);
 }
 
+static void no_seed_is_lost_while_no_map_can_be_had(void **state)
+{
+	struct world *world = *state;
+	struct buf *data = &world->map_data[MAP_CORRIDOR];
+	struct buf whole = *data;
+
+	buf_init(data, whole.limit);
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @error no-new-matches *\n"
+			  "* t 12000\n");
+	*data = whole;
+	world_catalogue(world);
+	world_play(world, "a <~ @match 1 *\n"
+			  "a > @ready 1\n"
+			  "a <~ @args corridor.txt 3\n");
+}
+
 static void a_changed_map_is_read_again(void **state)
 {
 	struct world *world = *state;
@@ -400,6 +418,7 @@ int main(void)
 		WORLD_TEST(random_seeds_differ_and_the_bots_own_is_another),
 		WORLD_TEST(nobody_starts_before_the_map_is_there),
 		WORLD_TEST(a_broken_map_is_told_and_tried_again_after_a_change),
+		WORLD_TEST(no_seed_is_lost_while_no_map_can_be_had),
 		WORLD_TEST(a_changed_map_is_read_again),
 		WORLD_TEST(memory_is_admitted_before_it_is_taken),
 		WORLD_TEST(without_ids_nothing_starts),
