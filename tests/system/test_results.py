@@ -42,7 +42,9 @@ def test_bc50_a_killed_servers_match_is_no_result(start_hilld):
     token = server.add_bot("crazy")
     [fighter] = start_battle([server.peer().login("crazy", token)])
     fighter.paint()
-    server.stop(signal.SIGKILL)
+    server.process.kill()  # before its links end
+    server.process.wait()
+    server.stop()
     server = start_hilld()
     assert rows(server, "SELECT * FROM match") == []
     [again] = start_battle([server.peer().login("crazy", token)])
