@@ -33,7 +33,8 @@ enum {
 	BRIDGE_PENDING_MAX = 4, /* matches of a slot whose @result is to come */
 	BRIDGE_LOGS_KEPT = 200, /* log files of one run; older ones go */
 	BRIDGE_OUT_BYTES = 8 * 1024 * 1024,
-	BRIDGE_FAULTS_TOLD = 5, /* lines about faults of one match */
+	/* Lines about late replies of one match, and as many about the rest. */
+	BRIDGE_FAULTS_TOLD = 5,
 	/* Programs in a row that ended at once before the bridge gives up. */
 	BRIDGE_DEATHS_MAX = 3,
 };
@@ -75,8 +76,8 @@ struct played {
 	int64_t worst_us; /* slowest reply, by the bridge's own clock */
 	unsigned replies; /* that went to the server */
 	unsigned faults[FAULT_NKINDS];
-	unsigned told; /* lines about faults */
-	int64_t early; /* replies ahead of their request, as @result says */
+	unsigned told[2]; /* lines about faults: late ones, the rest */
+	int64_t early;    /* replies ahead of their request, as @result says */
 	char log_path[512];
 };
 

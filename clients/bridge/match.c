@@ -449,13 +449,16 @@ static void take_fault(struct slot *slot, const struct control *control,
 	struct buf line = BUF_INIT(2048);
 	struct played *played = slot->current;
 	enum fault_kind kind = kind_of(control);
+	unsigned *told;
 
 	if (played == NULL)
 		return;
+	/* A flood of others must not hide that and why a reply was late. */
+	told = &played->told[kind != FAULT_LATE];
 	played->faults[kind]++;
-	if (slot->bridge->is_quiet || played->told > BRIDGE_FAULTS_TOLD)
+	if (slot->bridge->is_quiet || *told > BRIDGE_FAULTS_TOLD)
 		return;
-	if (played->told++ == BRIDGE_FAULTS_TOLD) {
+	if ((*told)++ == BRIDGE_FAULTS_TOLD) {
 		report(slot, "match %lld: more such faults are not told",
 		       (long long)played->id);
 		return;

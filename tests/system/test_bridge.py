@@ -604,8 +604,10 @@ def test_a_flood_of_faults_is_told_in_a_few_lines(hill, bridge):
     hill.end(8)
     out, err = finish(process)
     lines = [line for line in err.splitlines() if "match 7: " in line]
-    assert len(lines) == 6 and "invalid 5/- turn=5" in lines[4]
+    assert len(lines) == 7 and "invalid 5/- turn=5" in lines[4]
     assert lines[5].endswith("match 7: more such faults are not told")
+    # None of them hides that a reply was late.
+    assert "late 1/1 turn=497 : too late; the answer took" in lines[6]
     assert "match 8: long 1/-" in err
     assert "score 0, late, 1 late, 496 invalid, 1 other; " in out
     assert "score 0, finished, 1 long; slowest reply" in out
