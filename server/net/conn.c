@@ -288,33 +288,24 @@ static void at_eof(struct conn *conn)
 	net_act(conn->net);
 }
 
-void conn_read(struct conn *conn, unsigned reads)
+void conn_read(struct conn *conn, size_t most)
 {
 	struct net *net = conn->net;
+	ssize_t count;
 
-	while (reads-- > 0 && conn->is_listening) {
-		ssize_t count =
-			link_read(conn->fd, net->read_buffer, NET_READ_BYTES);
-
-		if (count == -EAGAIN)
-			return;
-		if (count < 0) {
-			conn_kill(conn, count == -ETIMEDOUT ? "unreachable"
-							    : "reset");
-			return;
-		}
-		if (count == 0) {
-			at_eof(conn);
-			return;
-		}
-		if (conn->state == CONN_OPEN) {
-			lobby_peer_bytes(net->lobby, conn->peer,
-					 net->read_buffer, (size_t)count,
-					 clock_now_us());
-			net_act(net);
-		}
-		if (count < NET_READ_BYTES)
-			return;
+	if (!conn->is_listening)
+		return;
+	count = link_read(conn->fd, net->read_buffer, most);
+	if (count == -EAGAIN)
+		return;
+	if (count < 0) {
+		conn_kill(conn, count == -ETIMEDOUT ? "unreachable" : "reset");
+	} else if (count == 0) {
+		at_eof(conn);
+	} else if (conn->state == CONN_OPEN) {
+		lobby_peer_bytes(net->lobby, conn->peer, net->read_buffer,
+				 (size_t)count, clock_now_us());
+		net_act(net);
 	}
 }
 
@@ -327,7 +318,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (conn->state == CONN_DEAD)
 		return;
 	net_turn_began(conn->net);
-	conn_read(conn, NET_READS_PER_TURN);
+	conn_read(conn, NET_TURN_BYTES);
 }
 
 void conn_pause(struct conn *conn)

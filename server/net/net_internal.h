@@ -36,8 +36,10 @@
 
 enum {
 	NET_READ_BYTES = 65536, /* the one read buffer */
-	NET_READS_PER_TURN = 4, /* of one connection, then others */
-	NET_SPARE_FDS = 32,     /* kept for files, the store, hillctl */
+	/* So much of one connection a turn, then others: what a line costs to
+	 * judge grows with its length, and nobody shall wait for another's. */
+	NET_TURN_BYTES = 16384,
+	NET_SPARE_FDS = 32, /* kept for files, the store, hillctl */
 	NET_LISTENERS_MAX = 32,
 };
 
@@ -152,8 +154,8 @@ void conn_send(struct conn *conn, const char *bytes, size_t len);
 /* Likewise the block; its reference is taken over. */
 void conn_send_block(struct conn *conn, struct lobby_map *block_take,
 		     const char *bytes, size_t len);
-/* Read and hand to the lobby, at most READS buffers full. */
-void conn_read(struct conn *conn, unsigned reads);
+/* One read of at most MOST (1..NET_READ_BYTES) bytes, handed to the lobby. */
+void conn_read(struct conn *conn, size_t most);
 void conn_pause(struct conn *conn);
 void conn_resume(struct conn *conn);
 /* Flush, then close; REASON is static. */
