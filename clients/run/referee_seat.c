@@ -190,7 +190,7 @@ static void hand_in(struct seat *seat, const char *line, size_t len)
 	int64_t now_us = clock_now_us();
 
 	/* Of several lines of one read the second was there unasked. */
-	if (seat->program.read_us < seat->asked_us)
+	if (seat->program.read_us <= seat->asked_us)
 		seat->early++;
 	if (len > match_line_max(table->match))
 		match_line_long(table->match, number, now_us, out);
