@@ -72,7 +72,7 @@ static const struct ctl_option token_list_options[] = {
 	{ .name = NULL }
 
 static const struct ctl_option ladder_add_options[] = {
-	{ "game", "GAME", CTL_TEXT, true, "game", "rabbit-runner, image-battle, lambda-mining" },
+	{ "game", "GAME", CTL_TEXT, true, "game", "its name, as rabbit-runner" },
 	{ "map", "MAP[,MAP...]", CTL_LIST, true, "maps", "what it is played on, in turn" },
 	LADDER_OPTIONS,
 };
@@ -83,7 +83,7 @@ static const struct ctl_option ladder_change_options[] = {
 };
 
 static const struct ctl_option map_add_options[] = {
-	{ "game", "GAME", CTL_TEXT, true, NULL, "rabbit-runner, image-battle, lambda-mining" },
+	{ "game", "GAME", CTL_TEXT, true, NULL, "its name, as rabbit-runner" },
 	FIELD("name", "NAME", CTL_TEXT, NULL, "the file name that bots are told (default: the file's)"),
 	FIELD("colours", "R,G,B;...", CTL_TEXT, NULL, "the seats of an image-battle (default: found in the picture)"),
 	FIELD("hidden", NULL, CTL_TRUE, NULL, "only the bots that play on it see it"),

@@ -259,9 +259,11 @@ static int show(struct film *film, const struct game *game,
 		const struct game_state *state, bool has_picture, bool has_text)
 {
 	struct game_grid grid = { 0 };
-	int rc = game->grid(state, &grid);
+	int rc = game_grid(game, state, &grid);
 
-	if (rc < 0) {
+	if (rc == -ENOTSUP) {
+		game_error_set(film->error, "%s has no picture", game->name);
+	} else if (rc < 0) {
 		game_error_set(film->error, "no memory for a grid");
 	} else if (grid.width == 0 || grid.height == 0 ||
 		   (film->last.cells != NULL &&

@@ -77,7 +77,7 @@ bool file_read_map(const struct game *game, const char *path,
 	if (is_read) {
 		source.data = buf_text(&raw);
 		source.len = raw.len;
-		rc = game->map_import(&source, file, &error);
+		rc = game_import(game, &source, file, &error);
 		source.data = buf_text(file);
 		source.len = file->len;
 		if (rc == 0)

@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 		.parallel = 1,
 	};
 	const struct command *command;
+	const struct game *game;
 	int used;
 	int status = options_parse(&options, argc, argv, &used);
 
@@ -57,7 +58,8 @@ int main(int argc, char **argv)
 		return usage_error("wants a contest: rabbit-runner, "
 				   "image-battle or lambda-mining");
 	command = find_command(argv[used]);
-	if (command == NULL)
+	game = game_find(argv[used]);
+	if (command == NULL && game == NULL)
 		return usage_error("'%.60s' is no contest: rabbit-runner, "
 				   "image-battle or lambda-mining",
 				   argv[used]);
@@ -66,5 +68,8 @@ int main(int argc, char **argv)
 	status = options_parse(&options, argc, argv, &used);
 	if (status >= 0)
 		return status;
-	return finish(command->run(&options, argc - used, argv + used));
+	argc -= used;
+	argv += used;
+	return finish(command != NULL ? command->run(&options, argc, argv)
+				      : run_any(game, &options, argc, argv));
 }

@@ -76,6 +76,9 @@ int run_battle(const struct run_options *options, int argc,
 	       char **argv) WARN_UNUSED;
 int run_mining(const struct run_options *options, int argc,
 	       char **argv) WARN_UNUSED;
+/* Likewise for a game that has no command of its own. */
+int run_any(const struct game *game, const struct run_options *options,
+	    int argc, char **argv) WARN_UNUSED;
 /* hill-run league GAME ...; the words behind `league`. */
 int run_league(const struct run_options *options, int argc,
 	       char **argv) WARN_UNUSED;

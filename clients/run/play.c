@@ -140,7 +140,8 @@ void play_add_args(struct words *argv, const struct referee_job *job,
 	char *rest;
 	const char *word;
 
-	job->game->args(job->map, &job->setup, seat, mark, &args);
+	if (job->game->args != NULL)
+		job->game->args(job->map, &job->setup, seat, mark, &args);
 	rest = args.data;
 	while (rest != NULL && (word = strsep(&rest, " ")) != NULL)
 		words_add(argv, strcmp(word, mark) == 0 ? file : word);
@@ -153,7 +154,7 @@ void play_log_grid(const struct play *play, struct play_match *match,
 	struct game_grid grid;
 	const uint32_t *cell;
 
-	if (play->log == NULL || play->game->grid(state, &grid) < 0)
+	if (play->log == NULL || game_grid(play->game, state, &grid) < 0)
 		return;
 	cell = grid.cells;
 	for (unsigned y = 0; y < grid.height; y++) {

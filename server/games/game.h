@@ -205,7 +205,8 @@ struct game {
 
 	/*
 	 * The bytes under which SOURCE enters the pool (image-battle: plain
-	 * 8-bit RGB), appended to RET. 0, or -EINVAL with ERROR set.
+	 * 8-bit RGB), appended to RET. 0, or -EINVAL with ERROR set. NULL: as
+	 * they are, if map_new takes them. Callers use game_import().
 	 */
 	int (*map_import)(const struct game_source *source, struct buf *ret,
 			  struct game_error *error);
@@ -223,13 +224,14 @@ struct game {
 	/*
 	 * What the original put on SEAT's command line, words separated by
 	 * single blanks, appended to OUT; nothing for none. FILE_NAME is the
-	 * map's.
+	 * map's. NULL: none for any seat.
 	 */
 	void (*args)(const struct game_map *map, const struct game_setup *setup,
 		     unsigned seat, const char *file_name, struct buf *out);
 	/*
 	 * Whether a ladder may use MAP with SETUP: stricter than create, which
 	 * allows all that the original did. 0, or -EINVAL with ERROR set.
+	 * NULL: whatever create takes. Callers use game_admit().
 	 */
 	int (*admit)(const struct game_map *map, const struct game_setup *setup,
 		     struct game_error *error);
@@ -265,7 +267,10 @@ struct game {
 	 */
 	void (*watch)(struct game_state *state, game_moved_fn moved,
 		      void *context);
-	/* 0, -ENOMEM. The caller calls game_grid_release. */
+	/*
+	 * 0, -ENOMEM. The caller calls game_grid_release. NULL: there is no
+	 * picture. Callers use game_grid().
+	 */
 	int (*grid)(const struct game_state *state, struct game_grid *ret);
 	/*
 	 * The whole state as text, appended to OUT; what golden-check compares.
@@ -274,7 +279,7 @@ struct game {
 	void (*free)(struct game_state *state); /* NULL is fine */
 };
 
-/* Every engine, in the order shown to people; NULL ends it. */
+/* Every engine, in the order shown to people; NULL ends it. Made by list.py. */
 extern const struct game *const games_all[];
 /* The engine of that name, or NULL. */
 const struct game *game_find(const char *name);
@@ -310,6 +315,16 @@ void game_out_ask(struct game_out *out, unsigned seat,
 		  const struct game_setup *setup);
 /* SEAT's game is over. For engines. */
 void game_out_end(struct game_out *out, unsigned seat, enum game_reason reason);
+/* game->map_import, or what stands for it. */
+int game_import(const struct game *game, const struct game_source *source,
+		struct buf *ret, struct game_error *error) WARN_UNUSED;
+/* game->admit, or what stands for it. */
+int game_admit(const struct game *game, const struct game_map *map,
+	       const struct game_setup *setup,
+	       struct game_error *error) WARN_UNUSED;
+/* game->grid; -ENOTSUP when the game has no picture. */
+int game_grid(const struct game *game, const struct game_state *state,
+	      struct game_grid *ret) WARN_UNUSED;
 void game_grid_release(struct game_grid *grid);
 /* Call work() until STATUS is GAME_DONE. For callers with time. */
 void game_settle(const struct game *game, struct game_state *state,

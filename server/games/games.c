@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* games.c - the list of engines, and what they and their callers share. */
+/* games.c - what engines and their callers share. */
 #include "server/games/game.h"
 
 #include <ctype.h>
@@ -8,24 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "server/games/image_battle.h"
-#include "server/games/lambda_mining.h"
-#include "server/games/rabbit_runner.h"
-
-#ifdef HILL_GAMES_EXTRA /* a program that adds a game of its own: benchmarks */
-extern const struct game HILL_GAMES_EXTRA;
-#endif
-
-const struct game *const games_all[] = {
-	&game_rabbit_runner,
-	&game_image_battle,
-	&game_lambda_mining,
-#ifdef HILL_GAMES_EXTRA
-	&HILL_GAMES_EXTRA,
-#endif
-	NULL,
-};
 
 static const char *const stop_words[] = {
 	[GAME_STOP_TERM] = "term",
@@ -225,6 +207,37 @@ void game_out_end(struct game_out *out, unsigned seat, enum game_reason reason)
 {
 	out->ended |= 1u << seat;
 	out->reason[seat] = reason;
+}
+
+int game_import(const struct game *game, const struct game_source *source,
+		struct buf *ret, struct game_error *error)
+{
+	struct game_map *map;
+	int rc;
+
+	if (game->map_import != NULL)
+		return game->map_import(source, ret, error);
+	rc = game->map_new(&map, source, error);
+	if (rc < 0)
+		return rc;
+	game->map_free(map);
+	buf_add(ret, source->data, source->len);
+	if (!ret->is_failed)
+		return 0;
+	game_error_set(error, "the map is too large");
+	return -EINVAL;
+}
+
+int game_admit(const struct game *game, const struct game_map *map,
+	       const struct game_setup *setup, struct game_error *error)
+{
+	return game->admit == NULL ? 0 : game->admit(map, setup, error);
+}
+
+int game_grid(const struct game *game, const struct game_state *state,
+	      struct game_grid *ret)
+{
+	return game->grid == NULL ? -ENOTSUP : game->grid(state, ret);
 }
 
 void game_grid_release(struct game_grid *grid)

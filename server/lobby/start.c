@@ -300,7 +300,7 @@ static bool admit_map(const struct lobby *lobby, const struct ladder *ladder,
 	fill_setup(ladder, deal, &setup);
 	game_error_set(error, "it has too few places for the seats");
 	if (map->seats_max < deal->seats ||
-	    ladder->game->admit(map->map, &setup, error) != 0)
+	    game_admit(ladder->game, map->map, &setup, error) != 0)
 		return false;
 	*ret_cost = ladder->game->cost(map->map, &setup);
 	game_error_set(error, "it takes more memory than allowed");

@@ -81,6 +81,8 @@ static void told_args(struct match *match, unsigned seat, struct match_out *out)
 	size_t from = to->len;
 	size_t bare;
 
+	if (match->game->args == NULL)
+		return;
 	control_add_word(to, WORD_ARGS);
 	buf_add_char(to, ' ');
 	bare = to->len;

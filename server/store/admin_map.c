@@ -51,7 +51,7 @@ static int try_map(struct admin *admin, const struct game *game,
 		return admin_refuse(admin, "data", NULL, "%s", error.text);
 	err = game_params_parse(game, "", setup.params, &error);
 	if (err == 0)
-		err = game->admit(map, &setup, &error);
+		err = game_admit(game, map, &setup, &error);
 	game->map_free(map);
 	if (err != 0)
 		return admin_refuse(admin, "data", NULL, "%s", error.text);
@@ -81,7 +81,7 @@ static int import_bytes(struct admin *admin, const struct game *game,
 		goto out;
 	source.data = buf_text(&raw);
 	source.len = raw.len;
-	err = game->map_import(&source, &import->data, &error);
+	err = game_import(game, &source, &import->data, &error);
 	if (err == 0 && import->data.is_failed) {
 		game_error_set(&error, "a map has at most %d bytes",
 			       (int)LIMIT_MAP_BYTES);

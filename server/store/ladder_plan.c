@@ -267,7 +267,7 @@ static int admit_map(struct admin *admin, struct ladder_plan *plan, int64_t id)
 		err = game_params_parse(game, plan->ladder.params, setup.params,
 					&error);
 	if (err == 0)
-		err = game->admit(map, &setup, &error);
+		err = game_admit(game, map, &setup, &error);
 	if (err != 0)
 		err = admin_refuse(admin, "maps", row->name, "%s", error.text);
 	game->map_free(map);

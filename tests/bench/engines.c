@@ -79,7 +79,7 @@ static void bench_init(struct bench *bench, const char *name,
 	bench->game = game_find(name);
 	if (bench->game == NULL)
 		fail("no such game");
-	if (bench->game->map_import(&source, &imported, &error) != 0)
+	if (game_import(bench->game, &source, &imported, &error) != 0)
 		fail(error.text);
 	source.data = buf_text(&imported);
 	source.len = imported.len;

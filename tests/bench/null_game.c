@@ -182,8 +182,8 @@ static void free_state(struct game_state *state)
 	free(state);
 }
 
-extern const struct game null_game;
-const struct game null_game = {
+extern const struct game game_null;
+const struct game game_null = {
 	.name = "null",
 	.title = "Null game",
 	.version = 1,

@@ -2,8 +2,8 @@
 /*
  * fuzz_map.c - what a host may give as a map: bytes -> import -> map -> state.
  *
- * The input's first line is the first letter of a game, a blank and the map's
- * options; what follows is the file.
+ * The input's first line is the beginning of a game's name, a blank and the
+ * map's options; what follows is the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +23,11 @@ static void check(bool is_so)
 		abort();
 }
 
-static const struct game *game_of(char letter)
+/* The first one whose name begins with the word. */
+static const struct game *game_of(const char *word, size_t len)
 {
 	for (size_t i = 0; games_all[i] != NULL; i++)
-		if (games_all[i]->name[0] == letter)
+		if (strncmp(games_all[i]->name, word, len) == 0)
 			return games_all[i];
 	return NULL;
 }
@@ -46,7 +47,7 @@ static void begin_match(const struct game *game, const struct game_map *map)
 	check(setup.seats >= game->seats_min && setup.seats <= game->seats_max);
 	check(game->line_max(map) > 0);
 	check(game_params_parse(game, "", setup.params, &error) == 0);
-	if (game->admit(map, &setup, &error) != 0)
+	if (game_admit(game, map, &setup, &error) != 0)
 		check(error.text[0] != '\0');
 	if (game->cost(map, &setup) > COST_MAX ||
 	    game->create(&state, map, &setup, &error) != 0)
@@ -54,10 +55,11 @@ static void begin_match(const struct game *game, const struct game_map *map)
 	game_out_init(&out, SIZE_MAX / 2);
 	game_settle(game, state, game->begin(state, &out), &out);
 	check(out.is_over || out.asked != 0);
-	game->args(map, &setup, 0, "a.map", &dump);
+	if (game->args != NULL)
+		game->args(map, &setup, 0, "a.map", &dump);
 	game->result(state, scores);
 	game->dump(state, &dump);
-	if (game->grid(state, &grid) == 0)
+	if (game_grid(game, state, &grid) == 0)
 		game_grid_release(&grid);
 	game->free(state);
 	game_out_release(&out);
@@ -88,7 +90,7 @@ static void check_again(const struct game *game, struct game_source source,
 
 	source.data = buf_text(imported);
 	source.len = imported->len;
-	check(game->map_import(&source, &again, &error) == 0);
+	check(game_import(game, &source, &again, &error) == 0);
 	check(again.len == imported->len &&
 	      memcmp(buf_text(&again), buf_text(imported), again.len) == 0);
 	(void)use_map(game, &source);
@@ -102,21 +104,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf options = BUF_INIT(4096), imported;
 	struct game_source source = { .name = "a.map" };
 	struct game_error error = { "" };
+	const char *blank;
 	const struct game *game;
 
-	if (end == NULL || end - text < 2)
+	if (end == NULL)
 		return 0;
-	game = game_of(text[0]);
+	blank = memchr(text, ' ', (size_t)(end - text));
+	if (blank == NULL || blank == text)
+		return 0;
+	game = game_of(text, (size_t)(blank - text));
 	if (game == NULL)
 		return 0;
 	buf_init(&imported, IMPORT_BYTES_MAX);
-	buf_add(&options, text + 2, (size_t)(end - text) - 2);
+	buf_add(&options, blank + 1, (size_t)(end - blank) - 1);
 	source.options = buf_text(&options);
 	source.data = end + 1;
 	source.len = size - (size_t)(end + 1 - text);
 	/* A damaged database hands out bytes that no import has seen. */
 	(void)use_map(game, &source);
-	if (game->map_import(&source, &imported, &error) == 0)
+	if (game_import(game, &source, &imported, &error) == 0)
 		check_again(game, source, &imported);
 	else
 		check(error.text[0] != '\0');

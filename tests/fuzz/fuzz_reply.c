@@ -95,6 +95,10 @@ static void feed(struct run *run, unsigned seat, enum game_input kind,
 
 	table_check(copy != NULL);
 	memcpy(copy, text, len);
+	for (size_t i = 0; i < len && run->table->game->form != GAME_FORM_LINE;
+	     i++)
+		copy[i] = copy[i] == '\v' ? '\n' : copy[i];
+	text = copy;
 	note(run, seat, kind, text, len);
 	run->owed &= ~(1u << seat);
 	game_out_clear(&run->out);
@@ -120,6 +124,7 @@ static void take(struct run *run, const char *line, size_t len)
 			feed(run, seat, GAME_GONE, "", 0);
 		return;
 	}
+	/* Of a reply of several lines each LF is a vertical tab here. */
 	while ((run->owed >> seat & 1) == 0)
 		seat = (seat + 1) % seats;
 	if (line[1] == '!')
@@ -176,7 +181,7 @@ static bool play(struct run *run, const struct table *table)
 	absorb(run, table->game->begin(run->state, &run->out));
 	while (!run->is_over && table_line(&text, &left, &line, &len))
 		take(run, line, len);
-	if (table->game->grid(run->state, &grid) == 0)
+	if (game_grid(table->game, run->state, &grid) == 0)
 		game_grid_release(&grid);
 	table->game->dump(run->state, &run->dump);
 	if (run->is_over)

@@ -112,7 +112,7 @@ static bool read_map(struct table *table, const char *rows, size_t len)
 	source.options = buf_text(&options);
 	source.data = buf_text(&bytes);
 	source.len = bytes.len;
-	is_good = table->game->map_import(&source, &imported, &error) == 0;
+	is_good = game_import(table->game, &source, &imported, &error) == 0;
 	source.data = buf_text(&imported);
 	source.len = imported.len;
 	is_good = is_good &&
@@ -128,25 +128,25 @@ static bool read_head(struct table *table, const char *line, size_t len)
 {
 	struct game_error error;
 	char head[HEAD_BYTES_MAX + 1];
-	char letter = '\0';
+	char name[32];
 	int at = 0;
 
 	if (len > HEAD_BYTES_MAX)
 		return false;
 	memcpy(head, line, len);
 	head[len] = '\0';
-	if (sscanf(head, "%c %31s %u%n", &letter, table->seed,
+	if (sscanf(head, "%31s %31s %u%n", name, table->seed,
 		   &table->setup.seats, &at) != 3)
 		return false;
-	for (size_t i = 0; games_all[i] != NULL; i++)
-		if (games_all[i]->name[0] == letter)
+	for (size_t i = 0; games_all[i] != NULL && table->game == NULL; i++)
+		if (strncmp(games_all[i]->name, name, strlen(name)) == 0)
 			table->game = games_all[i];
 	if (table->game == NULL || game_seed_check(table->seed) != 0 ||
 	    game_params_parse(table->game, head + at, table->setup.params,
 			      &error) != 0)
 		return false;
 	/* A run's length is in the input's hands, not its cost. */
-	if (letter == 'r' && table->setup.params[0] > TURNS_MAX)
+	if (name[0] == 'r' && table->setup.params[0] > TURNS_MAX)
 		table->setup.params[0] = TURNS_MAX;
 	table->setup.seed = table->seed;
 	table->setup.bot_seed = table->seed;

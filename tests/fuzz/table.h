@@ -2,7 +2,7 @@
 /*
  * table.h - a small map and a set-up out of a fuzzer's bytes.
  *
- *	r 322 1 turns=40      game's first letter, seed, seats, parameters
+ *	r 322 1 turns=40      game's name or its beginning, seed, seats, parameters
  *	#####                 rows of the map; of image-battle one character a
  *	#s e#                 pixel: '#' black, 'a'.. a seat's colour, else
  *	#####                 white, grown to the least size. No row: a map

@@ -61,7 +61,7 @@ static void table_init(struct table *table, const char *name, unsigned seats)
 					     : mine_map);
 	source.data = buf_text(&bytes);
 	source.len = bytes.len;
-	if (table->game->map_import(&source, &imported, &error) != 0)
+	if (game_import(table->game, &source, &imported, &error) != 0)
 		fail_msg("%s", error.text);
 	source.data = buf_text(&imported);
 	source.len = imported.len;
