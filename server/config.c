@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "server/base/limits.h"
 #include "server/store/admin.h"
 
 enum { FILE_BYTES_MAX = 1024 * 1024, PORT_MAX = 65535, VALUE_SHOWN = 120 };
@@ -52,7 +53,7 @@ static const struct key keys[] = {
 	  "threads for long computations and for reading maps" },
 	NUMBER("drain-seconds", drain_seconds, 0, 86400, 60,
 	       "how long running matches may go on after SIGTERM"),
-	NUMBER("login-seconds", login_seconds, 1, 3600, 10,
+	NUMBER("login-seconds", login_seconds, 1, 3600, LIMIT_LOGIN_MS / 1000,
 	       "how long a connection may take to log in"),
 	NUMBER("connections-max", connections_max, 1, 1000000, 18000,
 	       "connections at once; the rest is told to come later"),

@@ -74,8 +74,3 @@ void pool_free(struct pool *pool)
 	mailbox_release(&pool->jobs);
 	free(pool);
 }
-
-size_t pool_waiting(struct pool *pool)
-{
-	return mailbox_count(&pool->jobs);
-}

@@ -30,7 +30,5 @@ int pool_new(struct pool **ret, unsigned threads,
 void pool_submit(struct pool *pool, struct pool_job *job);
 /* Run what was submitted, then stop the threads. NULL is fine. */
 void pool_free(struct pool *pool);
-/* Jobs that wait for a worker. Any thread. */
-size_t pool_waiting(struct pool *pool);
 
 #endif

@@ -297,6 +297,7 @@ int lobby_rematch(struct lobby *lobby, const struct row_match *match,
  */
 void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us);
 
+/* How things stand now; *RET is filled in whole. */
 void lobby_status(const struct lobby *lobby, struct lobby_status *ret);
 /*
  * Assert every invariant of the lobby and all that it holds. For tests; slow.

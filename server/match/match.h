@@ -270,11 +270,8 @@ enum match_state match_state(const struct match *match);
 const char *match_state_name(enum match_state state);
 const char *match_fault_word(enum match_fault fault);
 int64_t match_id(const struct match *match);
-unsigned match_seats(const struct match *match);
 /* Whether SEAT is still in it: its @end was not yet put out. */
 bool match_seat_plays(const struct match *match, unsigned seat);
-/* Whether SEAT has said @ready (also when the match is over). */
-bool match_seat_is_ready(const struct match *match, unsigned seat);
 uint32_t match_seat_faults(const struct match *match, unsigned seat,
 			   enum match_fault fault);
 /* Bytes that a reply may have; what @match line-max told. */

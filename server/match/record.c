@@ -174,19 +174,9 @@ int64_t match_id(const struct match *match)
 	return match->id;
 }
 
-unsigned match_seats(const struct match *match)
-{
-	return match->nseats;
-}
-
 bool match_seat_plays(const struct match *match, unsigned seat)
 {
 	return match_is_in_play(match) && !match->seats[seat].has_ended;
-}
-
-bool match_seat_is_ready(const struct match *match, unsigned seat)
-{
-	return match->seats[seat].is_ready;
 }
 
 uint32_t match_seat_faults(const struct match *match, unsigned seat,

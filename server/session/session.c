@@ -30,15 +30,6 @@ bool session_may_move(enum session_state from, enum session_state to)
 	return (moves[from] & (1u << to)) != 0;
 }
 
-const char *session_state_name(enum session_state state)
-{
-	if (state == SESSION_LOGIN)
-		return "login";
-	if (state == SESSION_CLOSED)
-		return "closed";
-	return phase_name((enum phase)state);
-}
-
 bool session_is_closed(const struct session *session)
 {
 	return session->state == SESSION_CLOSED;

@@ -163,8 +163,6 @@ void session_close(struct session *session, enum error_code code,
 
 bool session_is_closed(const struct session *session);
 bool session_is_logged_in(const struct session *session);
-/* "new", "idle", ..., "login", "closed". */
-const char *session_state_name(enum session_state state);
 /* Whether the table allows FROM -> TO. */
 bool session_may_move(enum session_state from, enum session_state to);
 /* Asserts the invariants. Called after each step. */

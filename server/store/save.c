@@ -58,13 +58,13 @@ int save_id_block(struct db *db, struct row_ids *ret, struct store_error *error)
 		   "VALUES (?1, ?2, ?3)",
 		   error);
 	query_bind_i64(&query, 1, first);
-	query_bind_i64(&query, 2, STORE_ID_BLOCK);
+	query_bind_i64(&query, 2, LIMIT_ID_BLOCK);
 	query_bind_i64(&query, 3, clock_wall_us());
 	err = query_run(&query);
 	if (err != 0)
 		return err;
 	ret->first = first;
-	ret->count = STORE_ID_BLOCK;
+	ret->count = LIMIT_ID_BLOCK;
 	return 0;
 }
 

@@ -14,7 +14,6 @@
 
 enum {
 	STORE_APPLICATION_ID = 0x68696c6c, /* "hill" */
-	STORE_ID_BLOCK = 1000,             /* match ids reserved at once */
 	STORE_NAME_KEY_BYTES = LIMIT_NAME_BYTES + 1
 };
 
