@@ -215,7 +215,7 @@ def lags_of_thinkers(server, connect, turns):
 def test_thought_on_loopback_is_no_lag(hilld):
     lags = lags_of_thinkers(hilld, hilld.peer, 60 if IS_LONG else 20)
     assert len(lags) == len(THOUGHTS_MS)
-    assert max(lags.values()) < 1, lags
+    assert 0 < min(lags.values()) <= max(lags.values()) < 1, lags
 
 
 def test_the_lag_is_what_the_packets_take_and_no_thought(far):
@@ -224,8 +224,8 @@ def test_the_lag_is_what_the_packets_take_and_no_thought(far):
                             60 if IS_LONG else 20)
     assert len(lags) == len(THOUGHTS_MS)
     for lag in lags.values():
-        assert 20 <= lag < 21 + slack_ms() / 20, lags
-    assert max(lags.values()) - min(lags.values()) < 1 + slack_ms() / 20
+        assert 20 <= lag < 21, lags
+    assert max(lags.values()) - min(lags.values()) < 1
 
 
 def test_a_distance_past_the_cap_is_forgiven_up_to_it(far):
