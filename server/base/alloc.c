@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/base/alloc.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,9 @@ void *xcalloc(size_t count, size_t size)
 
 void *xreallocarray(void *old, size_t count, size_t size)
 {
-	return have(reallocarray(old, count, size), count == 0 ? 0 : size);
+	if (size != 0 && count > SIZE_MAX / size)
+		return have(NULL, size);
+	return have(realloc(old, count * size), count == 0 ? 0 : size);
 }
 
 char *xstrdup(const char *text)
