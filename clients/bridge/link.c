@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clients/bridge/bridge.h"
+#include "clients/program/system.h"
 #include "server/base/clock.h"
 
 enum {
@@ -116,27 +117,21 @@ void slot_lose_link(struct slot *slot, const char *why, int64_t now_us)
 static void set_options(int fd)
 {
 	const int on = 1;
-	const int idle = KEEPALIVE_IDLE_S;
-	const int every = KEEPALIVE_EVERY_S;
-	const int dead = DEAD_AFTER_MS;
 
-	/* What cannot be set only makes a dead link show later. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof(every));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead,
-			 sizeof(dead));
+	system_watch_peer(fd, KEEPALIVE_IDLE_S, KEEPALIVE_EVERY_S,
+			  DEAD_AFTER_MS);
 }
 
 /* Begin TCP's handshake with one of the host's addresses. -1 and errno. */
 static int begin_connect(const struct addrinfo *address)
 {
-	int fd = socket(address->ai_family,
-			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = system_stream_socket(address->ai_family);
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return -1;
+	}
 	set_options(fd);
 	if (connect(fd, address->ai_addr, address->ai_addrlen) < 0 &&
 	    errno != EINPROGRESS) {
@@ -153,8 +148,7 @@ static int begin_connect(const struct addrinfo *address)
 static bool is_mistaken(const struct slot *slot, int error)
 {
 	return !slot->bridge->has_connected && slot->attempts == 0 &&
-	       (error == EAI_NONAME || error == EAI_NODATA ||
-		error == EAI_SERVICE);
+	       (system_is_unknown_host(error) || error == EAI_SERVICE);
 }
 
 void slot_connect(struct slot *slot, int64_t now_us)

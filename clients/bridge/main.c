@@ -16,6 +16,7 @@
 
 #include "clients/bridge/bridge.h"
 #include "clients/program/explain.h"
+#include "clients/program/system.h"
 #include "proto/name.h"
 #include "server/base/clock.h"
 
@@ -251,10 +252,12 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 
 		if (option == OPTION_HELP || option == 'h') {
 			(void)fputs(usage_text, stdout);
+			(void)fputs(system_help, stdout);
 			return EXIT_PLAYED;
 		}
 		if (option == OPTION_VERSION) {
-			(void)puts("hill-bridge " HILL_VERSION);
+			(void)printf("hill-bridge " HILL_VERSION "%s\n",
+				     system_version);
 			return EXIT_PLAYED;
 		}
 		wrong = take_option(bridge, option, optarg, &token_file);
@@ -452,8 +455,8 @@ static void run(struct bridge *bridge)
 		if (!settle_slots(bridge, clock_now_us()))
 			return;
 		watch_slots(bridge, &watch);
-		if (ppoll(watch.fds, watch.count, time_left(bridge, &wait),
-			  &during_wait) < 0) {
+		if (system_poll(watch.fds, watch.count,
+				time_left(bridge, &wait), &during_wait) < 0) {
 			if (errno != EINTR)
 				return;
 			watch.count = 0;
@@ -465,7 +468,7 @@ static void run(struct bridge *bridge)
 	}
 }
 
-/* Signals come only while ppoll waits, so none is missed before it. */
+/* Signals come only while system_poll waits, so none is missed before it. */
 static void set_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };

@@ -320,20 +320,23 @@ static char **make_argv(const struct slot *slot)
 	char **argv =
 		xcalloc(bridge->nprogram + BRIDGE_ARGS_MAX + 1, sizeof(*argv));
 	size_t count = 0;
-	char *rest = slot->args;
-	const char *word;
+	char *word = slot->args;
+	char *next;
 
 	for (size_t i = 0; i < bridge->nprogram; i++)
 		argv[count++] = xstrdup(bridge->program[i]);
-	while (rest != NULL && count < bridge->nprogram + BRIDGE_ARGS_MAX &&
-	       (word = strsep(&rest, " ")) != NULL) {
+	while (word != NULL && count < bridge->nprogram + BRIDGE_ARGS_MAX) {
 		struct buf path = BUF_INIT(8192);
 
+		next = strchr(word, ' ');
+		if (next != NULL)
+			*next++ = '\0';
 		if (slot->folder != NULL && slot->file_name[0] != '\0' &&
 		    strcmp(word, slot->file_name) == 0)
 			buf_add_format(&path, "%s/", slot->folder);
 		buf_add_text(&path, word);
 		argv[count++] = buf_detach(&path);
+		word = next;
 	}
 	return argv;
 }

@@ -44,17 +44,19 @@ void report_end(const struct slot *slot, const char *what)
 {
 	bool is_logged = slot->current != NULL && has_log(slot->current);
 	struct buf text = BUF_INIT(16384);
-	char *rest;
-	const char *line;
+	char *line;
+	char *next;
 
 	report(slot, "%s%s%s", what, is_logged ? "; log " : "",
 	       is_logged ? slot->current->log_path : "");
 	explain_errors(&slot->program, &text);
 	if (text.len > 0)
 		report(slot, "its standard error ended in:");
-	rest = text.data;
-	while (rest != NULL && (line = strsep(&rest, "\n")) != NULL) {
-		if (*line != '\0' || rest != NULL)
+	for (line = text.data; line != NULL; line = next) {
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		if (*line != '\0' || next != NULL)
 			report(slot, "  %s", line);
 	}
 	buf_release(&text);

@@ -4,29 +4,28 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clients/program/system.h"
+
 enum {
 	SWEEP_PAUSE_MS = 5,
 	FOLDER_DEPTH_MAX = 64, /* a program may nest folders without end */
-	FIRST_FREE_FD = 3,
 };
 
 /* The keeper's side; lives in the forked process only. */
 struct ward {
-	pid_t program; /* also its process group; 0 once reaped */
+	pid_t program;  /* also its process group; 0 once reaped */
+	bool has_ended; /* the program, and that was reported */
 	int command_fd;
 	int status_fd;
-	int child_fd; /* signalfd for SIGCHLD */
+	int child_fd; /* readable when a child has ended */
 };
 
 static void close_fd(int *fd)
@@ -44,7 +43,7 @@ static void become_program(const struct keeper_plan *plan, int error_fd)
 
 	(void)setpgid(0, 0);
 	/* Goes with the keeper even if somebody kills that one. */
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	system_follow_parent();
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	/* What we ignore, exec would hand on. */
@@ -73,48 +72,47 @@ static void report(const struct ward *ward, enum keeper_end end, int value)
 	(void)!write(ward->status_fd, &status, sizeof(status));
 }
 
+/*
+ * Reap who has ended but the program: its number stays that of its process
+ * group until all are ended. Its end is reported, once.
+ */
+static void watch_children(struct ward *ward)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	while (!ward->has_ended &&
+	       waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid != 0) {
+		if (info.si_pid != ward->program) {
+			(void)waitpid(info.si_pid, NULL, 0);
+		} else {
+			ward->has_ended = true;
+			report(ward,
+			       info.si_code == CLD_EXITED ? KEEPER_EXITED
+							  : KEEPER_SIGNALLED,
+			       info.si_status);
+		}
+		info.si_pid = 0;
+	}
+}
+
 /* Reap who has ended; true while there is a child left. */
 static bool reap_children(struct ward *ward)
 {
-	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid != ward->program)
-			continue;
-		ward->program = 0;
-		if (WIFSIGNALED(status))
-			report(ward, KEEPER_SIGNALLED, WTERMSIG(status));
-		else
-			report(ward, KEEPER_EXITED, WEXITSTATUS(status));
+	watch_children(ward);
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+		if (pid == ward->program)
+			ward->program = 0;
 	}
 	return pid == 0;
-}
-
-/* SIGKILL to every child of this process: orphans are handed to us. */
-static void kill_children(void)
-{
-	char path[64];
-	FILE *list;
-	long pid;
-
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%ld/children",
-		       (long)getpid());
-	list = fopen(path, "re");
-	if (list == NULL)
-		return;
-	while (fscanf(list, "%ld", &pid) == 1)
-		(void)kill((pid_t)pid, SIGKILL);
-	(void)fclose(list);
 }
 
 static void end_all(struct ward *ward)
 {
 	for (;;) {
-		/* Once the leader is reaped its number may be another's. */
-		if (ward->program != 0)
-			(void)kill(-ward->program, SIGKILL);
-		kill_children();
+		system_kill_descendants(ward->program);
 		if (!reap_children(ward))
 			return;
 		(void)poll(NULL, 0, SWEEP_PAUSE_MS);
@@ -132,9 +130,8 @@ static bool obey(const struct ward *ward)
 	} while (count < 0 && errno == EINTR);
 	if (count <= 0 || command == KEEPER_KILL)
 		return false;
-	if (ward->program != 0)
-		(void)kill(-ward->program,
-			   command == KEEPER_TERM ? SIGTERM : SIGINT);
+	(void)system_note_descendants(ward->program, true);
+	(void)kill(-ward->program, command == KEEPER_TERM ? SIGTERM : SIGINT);
 	return true;
 }
 
@@ -144,60 +141,22 @@ static void keep(struct ward *ward)
 		{ .fd = ward->command_fd, .events = POLLIN },
 		{ .fd = ward->child_fd, .events = POLLIN },
 	};
-	struct signalfd_siginfo info;
 
 	for (;;) {
-		(void)reap_children(ward);
-		if (poll(wait_for, 2, -1) < 0 && errno != EINTR)
-			return;
+		int wait_ms;
+
+		watch_children(ward);
+		wait_ms = system_note_descendants(ward->program, false);
+		if (poll(wait_for, 2, wait_ms) < 0) {
+			if (errno != EINTR)
+				return;
+			continue;
+		}
 		if (wait_for[1].revents != 0)
-			(void)!read(ward->child_fd, &info, sizeof(info));
+			system_clear_child_fd(ward->child_fd);
 		if (wait_for[0].revents != 0 && !obey(ward))
 			return;
 	}
-}
-
-/*
- * Close what the bridge had open beside FIRST and SECOND and the program's
- * three: above all the sockets, which must close when the bridge dies.
- */
-static void close_others(const int *keep_fds, size_t count)
-{
-	long last = sysconf(_SC_OPEN_MAX);
-	DIR *open_fds = opendir("/proc/self/fd");
-	const struct dirent *entry;
-	int found[256];
-	size_t nfound = 0;
-
-	if (open_fds == NULL) {
-		for (int fd = FIRST_FREE_FD; fd < last; fd++) {
-			bool is_kept = false;
-
-			for (size_t i = 0; i < count; i++)
-				is_kept |= fd == keep_fds[i];
-			if (!is_kept)
-				(void)close(fd);
-		}
-		return;
-	}
-	do {
-		nfound = 0;
-		rewinddir(open_fds);
-		while (nfound < sizeof(found) / sizeof(found[0]) &&
-		       (entry = readdir(open_fds)) != NULL) {
-			int fd = (int)strtol(entry->d_name, NULL, 10);
-			bool is_kept =
-				fd < FIRST_FREE_FD || fd == dirfd(open_fds);
-
-			for (size_t i = 0; i < count; i++)
-				is_kept |= fd == keep_fds[i];
-			if (!is_kept)
-				found[nfound++] = fd;
-		}
-		for (size_t i = 0; i < nfound; i++)
-			(void)close(found[i]);
-	} while (nfound > 0);
-	(void)closedir(open_fds);
 }
 
 /* Fork the program; its errno from exec is told as KEEPER_NOT_STARTED. */
@@ -206,11 +165,14 @@ static bool start_program(struct ward *ward, const struct keeper_plan *plan)
 	int error_pipe[2];
 	int error = 0;
 	pid_t pid = -1;
+	int rc = system_pipe(error_pipe);
 
-	if (pipe2(error_pipe, O_CLOEXEC) == 0)
+	if (rc == 0) {
 		pid = fork();
-	if (pid < 0) {
-		report(ward, KEEPER_NOT_STARTED, errno);
+		rc = pid < 0 ? -errno : 0;
+	}
+	if (rc < 0) {
+		report(ward, KEEPER_NOT_STARTED, -rc);
 		return false;
 	}
 	if (pid == 0)
@@ -235,19 +197,15 @@ static void keeper_main(struct ward *ward, const struct keeper_plan *plan)
 {
 	const int kept[] = { ward->command_fd, ward->status_fd, plan->stdin_fd,
 			     plan->stdout_fd, plan->stderr_fd };
-	sigset_t child;
 
 	/* Out of the terminal's foreground group: Ctrl-C is the bridge's. */
 	(void)setpgid(0, 0);
 	(void)signal(SIGTERM, SIG_IGN);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
-	close_others(kept, sizeof(kept) / sizeof(kept[0]));
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	(void)sigprocmask(SIG_SETMASK, &child, NULL);
-	ward->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	system_close_others(kept, sizeof(kept) / sizeof(kept[0]));
+	system_adopt_orphans();
+	ward->child_fd = system_open_child_fd();
 	if (start_program(ward, plan)) {
 		keep(ward);
 		end_all(ward);
@@ -262,13 +220,17 @@ int keeper_start(struct keeper *keeper, const struct keeper_plan *plan)
 	int command[2] = { -1, -1 };
 	int status[2] = { -1, -1 };
 	pid_t pid;
-	int error;
+	int rc = system_pipe(command);
 
-	if (pipe2(command, O_CLOEXEC) < 0 || pipe2(status, O_CLOEXEC) < 0)
+	if (rc == 0)
+		rc = system_pipe(status);
+	if (rc < 0)
 		goto fail;
 	pid = fork();
-	if (pid < 0)
+	if (pid < 0) {
+		rc = -errno;
 		goto fail;
+	}
 	if (pid == 0) {
 		struct ward ward = { .command_fd = command[0],
 				     .status_fd = status[1] };
@@ -283,12 +245,11 @@ int keeper_start(struct keeper *keeper, const struct keeper_plan *plan)
 				   .status_fd = status[0] };
 	return 0;
 fail:
-	error = errno;
 	close_fd(&command[0]);
 	close_fd(&command[1]);
 	close_fd(&status[0]);
 	close_fd(&status[1]);
-	return -error;
+	return rc;
 }
 
 void keeper_tell(struct keeper *keeper, enum keeper_command command)

@@ -8,13 +8,11 @@
  *	   |  commands (pipe) --> |
  *	   | <-- status (pipe)    |
  *
- * The keeper is the reaper of all descendants, also of those that left the
- * process group, so it can find and kill each. It does so when told, or when
+ * The keeper finds and kills all descendants, also those that left the process
+ * group: on Linux it is their reaper (system.h has the other systems). It does so when told, or when
  * its command pipe closes: that happens by itself when the bridge dies, even
  * by SIGKILL. When nobody is left it removes the match's private folder and
  * exits, which closes the status pipe.
- *
- * Everything here that only Linux has is in keeper.c.
  */
 #ifndef HILL_PROGRAM_KEEPER_H
 #define HILL_PROGRAM_KEEPER_H

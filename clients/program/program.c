@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "clients/program/system.h"
+
 #include "server/base/clock.h"
 
 enum {
@@ -30,11 +32,10 @@ void program_init(struct program *program)
 /* Pipe for FDS; the end at OURS does not block. */
 static int open_pipe(int fds[2], int ours)
 {
-	if (pipe2(fds, O_CLOEXEC) < 0) {
-		fds[0] = -1;
-		fds[1] = -1;
-		return -errno;
-	}
+	int rc = system_pipe(fds);
+
+	if (rc < 0)
+		return rc;
 	if (fcntl(fds[ours], F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
 	return 0;

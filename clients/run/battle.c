@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
+#include "clients/program/system.h"
 #include "clients/run/cfg.h"
 #include "clients/run/file.h"
 #include "clients/run/folder.h"
@@ -254,6 +254,7 @@ static bool parse_bot(struct battle *battle, const char *text)
 static bool take_seed(struct battle *battle, const char *text)
 {
 	uint64_t bits;
+	int rc;
 
 	if (text != NULL && strcmp(text, "random") != 0) {
 		if (game_seed_check(text) < 0) {
@@ -264,8 +265,9 @@ static bool take_seed(struct battle *battle, const char *text)
 		(void)snprintf(battle->seed, sizeof(battle->seed), "%s", text);
 		return true;
 	}
-	if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) {
-		tell("no random numbers: %s", strerror(errno));
+	rc = system_random(&bits, sizeof(bits));
+	if (rc < 0) {
+		tell("no random numbers: %s", strerror(-rc));
 		return false;
 	}
 	(void)snprintf(battle->seed, sizeof(battle->seed), "%llu",

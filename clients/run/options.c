@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/program/system.h"
 #include "clients/run/referee.h"
 
 enum { LIMIT_MS_MAX = 1000 * 1000 * 1000 };
@@ -397,7 +398,8 @@ int options_parse(struct run_options *options, int argc, char **argv,
 			return EXIT_PLAYED;
 		}
 		if (option == OPTION_VERSION) {
-			(void)puts("hill-run " HILL_VERSION);
+			(void)printf("hill-run " HILL_VERSION "%s\n",
+				     system_version);
 			return EXIT_PLAYED;
 		}
 		if (option == ':')

@@ -137,14 +137,17 @@ void play_add_args(struct words *argv, const struct referee_job *job,
 {
 	static const char mark[] = "@"; /* a name may hold blanks */
 	struct buf args = BUF_INIT(PATH_BYTES);
-	char *rest;
-	const char *word;
+	char *word;
+	char *next;
 
 	if (job->game->args != NULL)
 		job->game->args(job->map, &job->setup, seat, mark, &args);
-	rest = args.data;
-	while (rest != NULL && (word = strsep(&rest, " ")) != NULL)
+	for (word = args.data; word != NULL; word = next) {
+		next = strchr(word, ' ');
+		if (next != NULL)
+			*next++ = '\0';
 		words_add(argv, strcmp(word, mark) == 0 ? file : word);
+	}
 	buf_release(&args);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rabbit.c - hill-run rabbit-runner: runs as the controller made them. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "clients/program/system.h"
 #include "clients/run/file.h"
 #include "clients/run/play.h"
 #include "clients/run/rabbit_table.h"
@@ -48,11 +47,13 @@ static bool start_chain(struct seeds *seeds, const char *initial)
 	char drawn[24];
 	unsigned first;
 	uint64_t bits;
+	int rc;
 
 	seeds->is_chain = true;
 	if (initial == NULL) {
-		if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) {
-			tell("no random numbers: %s", strerror(errno));
+		rc = system_random(&bits, sizeof(bits));
+		if (rc < 0) {
+			tell("no random numbers: %s", strerror(-rc));
 			return false;
 		}
 		(void)snprintf(drawn, sizeof(drawn), "%llu",

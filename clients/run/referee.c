@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "clients/program/system.h"
 #include "clients/run/referee_internal.h"
 #include "server/base/clock.h"
 
@@ -245,8 +246,8 @@ static int loop(struct referee *referee, const volatile sig_atomic_t *stop)
 	sigdelset(&during_wait, SIGTERM);
 	while (*stop == 0 && fill_tables(referee)) {
 		watch(referee, &wait);
-		if (ppoll(referee->fds, referee->nfds, &wait, &during_wait) <
-		    0) {
+		if (system_poll(referee->fds, referee->nfds, &wait,
+				&during_wait) < 0) {
 			if (errno != EINTR)
 				return -errno;
 			continue;

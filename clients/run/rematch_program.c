@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "clients/program/program.h"
+#include "clients/program/system.h"
 #include "clients/run/file.h"
 #include "clients/run/folder.h"
 #include "clients/run/play.h"
@@ -196,7 +197,7 @@ static bool wait(struct live *live, int64_t until_us)
 	(void)sigprocmask(SIG_BLOCK, NULL, &during_wait);
 	sigdelset(&during_wait, SIGINT);
 	sigdelset(&during_wait, SIGTERM);
-	if (ppoll(fds, count, &time, &during_wait) < 0) {
+	if (system_poll(fds, count, &time, &during_wait) < 0) {
 		if (errno == EINTR)
 			return true;
 		tell("cannot wait for the program: %s", strerror(errno));
