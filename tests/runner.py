@@ -235,6 +235,35 @@ def check_clients_alone(tally):
               time.monotonic() - begun, log)
 
 
+def check_portable(tally):
+    """The clients on POSIX alone pass their tests, but for the long ones."""
+    build = TOP / "build" / "portable"
+    log = TOP / "build" / "log" / "portable.log"
+    log.unlink(missing_ok=True)
+    begun = time.monotonic()
+    again = ["--reconfigure"] if (build / "build.ninja").exists() else []
+    status = run(["meson", "setup", *again, "-Dserver=disabled",
+                  "-Dportable=true", "-Dtests=disabled", "-Dwerror=true",
+                  str(build)], log)
+    if status == 0:
+        status = run(["ninja", "-C", str(build)], log)
+    passed, failed = 0, int(status != 0)
+    if status == 0:
+        log = log.with_name("portable-tests.log")
+        log.unlink(missing_ok=True)
+        # Without the reference: what the others' bots play is the same.
+        status = run(["/usr/bin/python3", "-m", "pytest", "-q", "-p",
+                      "no:cacheprovider", "tests/system/test_bridge.py",
+                      "tests/system/test_run.py"], log,
+                     env={"HILL_BUILD": str(build), "HILL_LONG": "",
+                          "HILL_REFERENCE": "/nonexistent",
+                          "PYTHONDONTWRITEBYTECODE": "1"})
+        passed, failed = count_pytest(log.read_text(errors="replace"))
+        failed += int(status != 0 and not failed)
+    tally.add(passed, failed, "clients on POSIX alone",
+              time.monotonic() - begun, log)
+
+
 def fuzz(tally):
     """Each fuzz target for a while; with new inputs, where its replay in the
     meson tests has only the corpus."""
@@ -278,6 +307,7 @@ def main():
     print("reference data:", reference or "none", flush=True)
     check_sources(tally)
     check_clients_alone(tally)
+    check_portable(tally)
     for compiler in ("gcc", "clang") if options.long else ("gcc",):
         Suite(compiler, tally, options.long).run_all(reference)
     if options.long:
