@@ -17,6 +17,7 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ("rabbit-runner", "image-battle", "lambda-mining")
 FUZZ_SECONDS = 20
+BRIDGE_BYTES = 100_000  # what an author is asked to fetch, at most
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -233,6 +234,15 @@ def check_clients_alone(tally):
         status = run(["ninja", "-C", str(build)], log)
     tally.add(int(status == 0), int(status != 0), "clients without the server",
               time.monotonic() - begun, log)
+    if status != 0:
+        return
+    stripped = build / "hill-bridge.stripped"
+    run(["strip", "-o", str(stripped),
+         str(build / "clients/bridge/hill-bridge")], log)
+    size = stripped.stat().st_size if stripped.exists() else None
+    is_small = size is not None and size < BRIDGE_BYTES
+    tally.add(int(is_small), int(not is_small),
+              f"hill-bridge stripped, {size} of {BRIDGE_BYTES} bytes", 0, log)
 
 
 def check_portable(tally):
