@@ -134,7 +134,8 @@ void match_credit_stall(struct match *match, int64_t lost_us, int64_t now_us,
 	if (!has_credited)
 		return;
 	match->stall_us += lost_us;
-	if (lost_us * GRAVE_PART > match->limits.turn_ms * US_PER_MS)
+	if (match->limits.turn_ms > 0 &&
+	    lost_us * GRAVE_PART > match->limits.turn_ms * US_PER_MS)
 		match->grave_us += lost_us;
 	if (match->limits.stall_void_ms == 0 || match->state == MATCH_BUSY ||
 	    match->grave_us <= match->limits.stall_void_ms * US_PER_MS)

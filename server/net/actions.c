@@ -69,7 +69,7 @@ static void act(struct net *net, const struct lobby_action *action)
 		conn_resume(action->conn);
 		break;
 	case LOBBY_READ:
-		conn_read(action->conn, NET_READ_BYTES);
+		conn_read_all(action->conn);
 		break;
 	case LOBBY_WATCH_FILES:
 		conn_watch_files(action->conn, clock_now_us());

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "server/base/clock.h"
@@ -306,6 +307,23 @@ void conn_read(struct conn *conn, size_t most)
 		lobby_peer_bytes(net->lobby, conn->peer, net->read_buffer,
 				 (size_t)count, clock_now_us());
 		net_act(net);
+	}
+}
+
+/*
+ * A long reply may fill the buffer several times over, and still be in time.
+ * More than the largest line-max of a game that answers in lines is a flood.
+ */
+void conn_read_all(struct conn *conn)
+{
+	int waiting = 0;
+
+	for (int reads = 0; reads < NET_LAST_READS && conn->is_listening;
+	     reads++) {
+		conn_read(conn, NET_READ_BYTES);
+		if (conn->state != CONN_OPEN ||
+		    ioctl(conn->fd, FIONREAD, &waiting) < 0 || waiting == 0)
+			return;
 	}
 }
 

@@ -470,6 +470,10 @@ void net_free(struct net *net)
 		conn_kill(LIST_FIRST(&net->conns), "shutdown");
 	net_reap(net);
 	lobby_free(net->lobby);
+	/* The store's writer still runs; nobody was told of these. */
+	net_put_held(net);
+	if (net->nheld > 0)
+		log_error("event=results_lost count=%zu", net->nheld);
 	for (size_t i = 0; i < net->nheld; i++)
 		match_record_free(net->held[i]);
 	free(net->held);

@@ -39,7 +39,8 @@ enum {
 	/* So much of one connection a turn, then others: what a line costs to
 	 * judge grows with its length, and nobody shall wait for another's. */
 	NET_TURN_BYTES = 16384,
-	NET_SPARE_FDS = 32, /* kept for files, the store, hillctl */
+	NET_LAST_READS = 64, /* buffers full, before a verdict */
+	NET_SPARE_FDS = 32,  /* kept for files, the store, hillctl */
 	NET_LISTENERS_MAX = 32,
 };
 
@@ -156,6 +157,8 @@ void conn_send_block(struct conn *conn, struct lobby_map *block_take,
 		     const char *bytes, size_t len);
 /* One read of at most MOST (1..NET_READ_BYTES) bytes, handed to the lobby. */
 void conn_read(struct conn *conn, size_t most);
+/* All that has come, up to a bound: the last look before a verdict. */
+void conn_read_all(struct conn *conn);
 void conn_pause(struct conn *conn);
 void conn_resume(struct conn *conn);
 /* Flush, then close; REASON is static. */

@@ -20,6 +20,12 @@
 enum {
 	BANK_MS = 2000,
 	BANK_STEP_MS = 2,
+	/*
+	 * Who shares a world hears the others' moves too: about three packets
+	 * a turn on a link, each lost once in a hundred costs some 105 ms of
+	 * bank. 2 ms a turn would not keep up with that.
+	 */
+	BANK_STEP_SHARED_MS = 4,
 	LAG_CAP_MS = 250,
 	READY_MS = 10000,
 	FILE_MS = 10000
@@ -75,7 +81,8 @@ static void set_defaults(struct ladder_plan *plan)
 	ladder->init_ms = plan->game->init_ms;
 	ladder->grace_ms = plan->game->grace_ms;
 	ladder->bank_ms = BANK_MS;
-	ladder->bank_step_ms = BANK_STEP_MS;
+	ladder->bank_step_ms =
+		plan->game->is_shared ? BANK_STEP_SHARED_MS : BANK_STEP_MS;
 	ladder->lag_cap_ms = LAG_CAP_MS;
 	ladder->ready_ms = READY_MS;
 	ladder->file_ms = FILE_MS;

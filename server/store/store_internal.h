@@ -26,7 +26,7 @@ struct store {
 	int lock_fd;     /* owned; -1: no lock taken */
 	struct db write; /* all zero when opened for reading */
 	struct db own_read;
-	struct db *read; /* own_read, or write where there is but one */
+	struct db *read;   /* own_read, or write where there is but one */
 	uint64_t readings; /* of the catalogue; under the lock of `read` */
 	struct writer *writer;
 	pthread_mutex_t admin_lock; /* one command of the host at a time */

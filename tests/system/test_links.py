@@ -374,10 +374,13 @@ if not pathlib.Path({str(flag)!r}).exists():
     assert hilld.log.read_text().count("bot=floods event=login") == 1
 
 
-def test_bc51_nobody_wins_when_no_program_starts(hilld, bridge):
+def test_bc51_nobody_wins_when_no_program_starts(hilld, bridge, tmp_path):
     add_battle(hilld, seats=2)
+    # Found and executable, but its interpreter is not there.
+    broken = script(tmp_path, "#!/no/such/interpreter\n", "broken")
+    broken.chmod(0o755)
     both = [bridge(hilld, name, hilld.add_bot(name), "battle",
-                   "/no/such/program", options=("--matches", "1"))
+                   broken, options=("--matches", "1"))
             for name in ("first", "second")]
     for one in both:
         assert one.wait(30) == 0

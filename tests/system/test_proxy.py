@@ -153,13 +153,10 @@ def test_help_names_every_option():
 @pytest.mark.parametrize("seats", [1, 2])
 def test_a_battle_through_a_line_that_loses_segments_is_finished(
         hilld, proxied, seats):
-    # A seat alone: long 3,000 turns, short 300. A turn of its is a chunk up
-    # and one down; 2 % of 105 ms past the limit is what the bank grows by.
-    # Of two seats one hears of the other's answer before its own request:
-    # three chunks, 3.3 ms a turn, and the bank is at its end after some 1,100
-    # turns. Where a chunk follows so soon, a real TCP repeats the lost one
-    # after an RTT and not after 200 ms; this line does not.
-    turns = {1: 3000, 2: 800}[seats] if IS_LONG else 300
+    # A seat alone has a chunk up and one down a turn; of two, each hears of
+    # the other's answer too. Of three chunks 1 % are lost, each 105 ms past
+    # the limit: 3.2 ms a turn, and the bank grows by 4.
+    turns = 3000 if IS_LONG else 300
     proxy = proxied(hilld, loss=1, seed=7, delay=1)
     hilld.add_map("tall.png", "image-battle", tall_picture())
     hilld.admin("ladder add", name="battle", game="image-battle", seats=seats,

@@ -467,7 +467,7 @@ static void ladders_are_checked_as_a_whole(void **state)
 	assert_int_equal(ladder->map_ids[1], 1);
 	assert_int_equal(ladder->turn_ms, game->turn_ms);
 	assert_int_equal(ladder->bank_ms, 2000);
-	assert_int_equal(ladder->bank_step_ms, 2);
+	assert_int_equal(ladder->bank_step_ms, game->is_shared ? 4 : 2);
 	assert_int_equal(ladder->lag_cap_ms, 250);
 	assert_int_equal(ladder->bot_seed, ROW_BOT_SEED_OWN);
 	assert_true(ladder->seed_last == INT64_MAX);
