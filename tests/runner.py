@@ -309,6 +309,8 @@ def main():
         prog="tests/run", description="Build hill with sanitizers and test it.")
     parser.add_argument("--long", action="store_true",
                         help="full counts, and clang beside gcc")
+    parser.add_argument("--compiler", choices=("gcc", "clang"),
+                        help="with this one only")
     options = parser.parse_args()
     reference = reference_dir()
     tally = Tally()
@@ -318,7 +320,8 @@ def main():
     check_sources(tally)
     check_clients_alone(tally)
     check_portable(tally)
-    for compiler in ("gcc", "clang") if options.long else ("gcc",):
+    compilers = ("gcc", "clang") if options.long else ("gcc",)
+    for compiler in (options.compiler,) if options.compiler else compilers:
         Suite(compiler, tally, options.long).run_all(reference)
     if options.long:
         fuzz(tally)
