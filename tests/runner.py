@@ -264,6 +264,8 @@ def check_portable(tally):
         # Without the reference: what the others' bots play is the same.
         status = run(["/usr/bin/python3", "-m", "pytest", "-q", "-p",
                       "no:cacheprovider", "tests/system/test_bridge.py",
+                      "tests/system/test_bridge_link.py",
+                      "tests/system/test_bridge_reports.py",
                       "tests/system/test_run.py"], log,
                      env={"HILL_BUILD": str(build), "HILL_LONG": "",
                           "HILL_REFERENCE": "/nonexistent",

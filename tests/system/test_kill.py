@@ -9,10 +9,10 @@ import time
 
 import pytest
 
+from bridges import gone_within, script
 from conftest import WAIT_S, wait_until
 from crowd import Crowd
 from season import BOTS, IS_LONG, Bridge, check_whole, png, seats, verify_all
-from test_bridge import gone_within, script
 
 KILLS = 20 if IS_LONG else 5
 RABBITS = b"##########\n#s   #  e#\n#    #   #\n#  c     #\n##########\n"

@@ -12,9 +12,9 @@ import pytest
 from arena import (IS_SANITIZED, Fighter, Stopwatch, add_battle, add_mine,
                    add_rabbits, cpu_seconds, rows, rss_kib, seats_of, slack_ms,
                    start_battle, wait_stored)
+from bridges import script
 from conftest import Peer, wait_until
 from season import IS_LONG, PYTHON, Bridge
-from test_bridge import script
 from test_kill import programs_of
 
 # A battle's program: paints its column downwards; FIRST is run at first.

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from hillctl import Ctl, MINE_MAP, add_ladders, make_matches
 from png_file import cells_of, read_apng, read_png
-from test_hillctl import Ctl, MINE_MAP, add_ladders, ctl, make_matches  # noqa: F401
 from test_run import PYTHON, arena, play, room, script  # noqa: F401
 
 # pylint: disable=redefined-outer-name

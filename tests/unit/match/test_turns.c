@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The turn clock to the microsecond, owed and early replies, stalls. */
+/* The turn clock to the microsecond, and what it does not run for. */
 #include "tests/unit/unit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "server/match/match_internal.h"
@@ -172,105 +171,6 @@ static void what_the_last_read_gives_is_in_time(void **unused)
 	stage_release(&stage);
 }
 
-static void the_bank_pays_the_difference_and_says_so(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage.config.limits.bank_ms = 2000;
-	stage.config.limits.lag_cap_ms = 250;
-	stage_begin(&stage);
-	match_rtt(stage.match, 0, 3 * MS);
-	assert_true(seat_of(&stage, 0)->bank_us == 2002 * MS);
-	/* up to turn + lag it costs nothing */
-	stage.now_us += 103 * MS;
-	stage_say(&stage, 0, "x");
-	assert_true(seat_of(&stage, 0)->bank_us == 2004 * MS);
-	assert_null(strstr(buf_text(&stage.sent[0]), "@banked"));
-	stage.now_us += 134 * MS + 1;
-	stage_say(&stage, 0, "x");
-	assert_true(seat_of(&stage, 0)->bank_us == 2006 * MS - 31 * MS - 1);
-	assert_true(stage_got(&stage, 0, "@banked turn=2 ms=134 left=1972\n"));
-	assert_int_equal(seat_of(&stage, 0)->banked, 1);
-	stage_release(&stage);
-}
-
-static void a_silent_seat_delays_by_turns_lag_and_its_bank(void **unused)
-{
-	struct stage stage;
-	int64_t start_us;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage.config.limits.bank_ms = 1200;
-	stage.config.limits.lag_cap_ms = 250;
-	stage_begin(&stage);
-	match_rtt(stage.match, 0, 3 * MS);
-	start_us = stage.now_us;
-	/* 1202: 500; 704: 500; 206: 206; 2; 2. Owed: a turn later each. */
-	for (unsigned i = 0; i < 5; i++) {
-		static const int64_t spends[] = { 500, 500, 206, 2, 2 };
-		int64_t wait_ms = 103 + spends[i] + (i > 0 ? 100 : 0);
-
-		assert_true(match_deadline(stage.match) ==
-			    stage.now_us + wait_ms * MS);
-		stage_pass(&stage, wait_ms * MS);
-	}
-	assert_true(stage.is_over);
-	assert_true(stage.now_us - start_us == (5 * 103 + 1210 + 400) * MS);
-	assert_true(stage_got(&stage, 0,
-			      "@fault late 1/5 turn=1 : 603.0 ms of 100 (+3 "
-			      "lag, +500 of the bank, 702 left)\n"));
-	stage_release(&stage);
-}
-
-static void a_late_fault_tells_what_its_author_needs(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage.config.limits.bank_ms = 1;
-	stage.config.limits.bank_step_ms = 0;
-	stage.config.limits.init_ms = 10;
-	stage_begin(&stage);
-	stage.now_us += 140 * MS + 460;
-	match_expire(stage.match, stage.now_us, stage.out);
-	stage_take(&stage);
-	/* it was files_acked never, but file-ms is 0 */
-	assert_true(stage_got(&stage, 0,
-			      "@fault late 1/5 turn=1 : 140.4 ms of 100 and 10 "
-			      "to start (+0 lag, +1 of the bank, 0 left)\n"));
-	stage_say(&stage, 0, "old");
-	stage.now_us += 131 * MS + 400;
-	match_expire(stage.match, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_true(stage_got(&stage, 0,
-			      "@fault late 2/5 turn=2 : 131.4 ms of 100 (+0 "
-			      "lag, bank empty)\n"));
-	stage_release(&stage);
-}
-
-static void the_least_lag_counts_and_never_rises(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage.config.limits.lag_cap_ms = 250;
-	stage_begin(&stage);
-	match_rtt(stage.match, 0, 30 * MS);
-	assert_true(match_deadline(stage.match) == stage.now_us + 130 * MS);
-	/* a clock that runs is not shortened */
-	match_rtt(stage.match, 0, 10 * MS);
-	assert_true(match_deadline(stage.match) == stage.now_us + 130 * MS);
-	match_rtt(stage.match, 0, 90 * MS);
-	stage_say(&stage, 0, "x");
-	assert_true(match_deadline(stage.match) == stage.now_us + 110 * MS);
-	stage_release(&stage);
-}
-
 static void the_first_clock_waits_for_the_files(void **unused)
 {
 	struct stage stage;
@@ -309,207 +209,6 @@ static void files_that_are_never_acked_wait_file_ms_only(void **unused)
 	match_files_acked(stage.match, 0, stage.now_us);
 	assert_true(match_deadline(stage.match) ==
 		    stage.now_us - 9000 * MS + 5100 * MS);
-	stage_release(&stage);
-}
-
-/* BC21 */
-static void a_late_reply_does_not_answer_the_next_request(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 2);
-	stage.setup.params[TOY_ALL_AT_ONCE] = 1;
-	stage_begin(&stage);
-	for (unsigned turn = 1; turn <= 5; turn++) {
-		char text[16];
-
-		(void)snprintf(text, sizeof(text), "pixel %u", turn);
-		stage_say(&stage, 1, "x");
-		if (turn == 3) {
-			stage_pass(&stage, 150 * MS);
-			assert_int_equal(late_of(&stage, 0), 1);
-			/* turn 4 is asked by now; this is turn 3's */
-			stage_say(&stage, 0, text);
-			assert_int_equal(seat_of(&stage, 0)->owed, 0);
-			assert_null(strstr(buf_text(&stage.sent[1]), text));
-			continue;
-		}
-		stage_say(&stage, 0, text);
-		assert_true(stage_got(&stage, 1, text));
-	}
-	assert_int_equal(late_of(&stage, 0), 1);
-	stage_release(&stage);
-}
-
-/* BC22: 20 ms late each time. */
-static void who_is_always_late_never_counts(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 2);
-	stage.setup.params[TOY_ALL_AT_ONCE] = 1;
-	stage_begin(&stage);
-	for (unsigned turn = 1; turn <= 5; turn++) {
-		stage_say(&stage, 1, "x");
-		/*
-		 * It begins to think when it has sent the last reply: its
-		 * clock begins there as well.
-		 */
-		stage_pass(&stage, turn == 1 ? 120 * MS : 100 * MS);
-		assert_int_equal(late_of(&stage, 0), turn);
-		if (turn < 5) {
-			stage_pass(&stage, turn == 1 ? 0 : 20 * MS);
-			stage_say(&stage, 0, "late");
-		}
-	}
-	assert_null(strstr(buf_text(&stage.sent[1]), "0 said"));
-	assert_true(stage_got(&stage, 0,
-			      "@end 4711 stop=term "
-			      "reason=suspended\n"));
-	stage_release(&stage);
-}
-
-static void the_clock_waits_one_turn_for_an_owed_reply(void **unused)
-{
-	struct stage stage;
-	int64_t asked_us;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage_begin(&stage);
-	stage_pass(&stage, 100 * MS);
-	asked_us = stage.now_us;
-	assert_true(match_deadline(stage.match) == asked_us + 200 * MS);
-	stage.now_us += 30 * MS;
-	stage_say(&stage, 0, "old");
-	assert_true(match_deadline(stage.match) == asked_us + 130 * MS);
-	stage.now_us += 40 * MS;
-	stage_say(&stage, 0, "new");
-	assert_true(seat_of(&stage, 0)->max_us == 40 * MS);
-	/* two are owed: the clock begins with the second */
-	stage_pass(&stage, 100 * MS);
-	stage_pass(&stage, 200 * MS);
-	assert_int_equal(seat_of(&stage, 0)->owed, 2);
-	asked_us = stage.now_us;
-	stage.now_us += 10 * MS;
-	stage_say(&stage, 0, "old");
-	assert_true(match_deadline(stage.match) == asked_us + 200 * MS);
-	stage.now_us += 10 * MS;
-	stage_say(&stage, 0, "old");
-	assert_true(match_deadline(stage.match) == asked_us + 120 * MS);
-	stage_release(&stage);
-}
-
-static void an_owed_reply_that_came_before_the_send_delays_nothing(
-	void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 2);
-	stage_begin(&stage);
-	stage_pass(&stage, 100 * MS);
-	/* seat 1 thinks meanwhile */
-	stage.now_us += 10 * MS;
-	stage_say(&stage, 0, "old");
-	stage.now_us += 10 * MS;
-	stage_say(&stage, 1, "x");
-	assert_true(match_deadline(stage.match) == stage.now_us + 100 * MS);
-	stage_release(&stage);
-}
-
-static void skip_settles_the_oldest_owed_reply(void **unused)
-{
-	struct stage stage;
-	int64_t asked_us;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage_begin(&stage);
-	/* no pass: the request stays open */
-	match_skip(stage.match, 0, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_int_equal(seat_of(&stage, 0)->requests, 1);
-	stage_pass(&stage, 100 * MS);
-	asked_us = stage.now_us;
-	stage.now_us += 5 * MS;
-	match_skip(stage.match, 0, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_int_equal(seat_of(&stage, 0)->owed, 0);
-	assert_true(match_deadline(stage.match) == asked_us + 105 * MS);
-	stage_say(&stage, 0, "counts");
-	assert_int_equal(seat_of(&stage, 0)->requests, 3);
-	stage_release(&stage);
-}
-
-static void replies_ahead_answer_later_requests_in_order(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 2);
-	stage.setup.params[TOY_TURNS] = 40;
-	stage_begin(&stage);
-	for (unsigned i = 0; i < LIMIT_LINES_AHEAD; i++) {
-		char text[16];
-
-		assert_true(match_wants(stage.match, 1));
-		(void)snprintf(text, sizeof(text), "%u", i);
-		stage_say(&stage, 1, text);
-	}
-	assert_false(match_wants(stage.match, 1));
-	assert_true(match_wants(stage.match, 0));
-	for (unsigned i = 0; i < LIMIT_LINES_AHEAD; i++) {
-		char text[32];
-
-		stage_say(&stage, 0, "x");
-		assert_true(match_wants(stage.match, 1));
-		(void)snprintf(text, sizeof(text), "1 said %u\n", i);
-		assert_true(stage_got(&stage, 0, text));
-		/* it is never asked in a way that starts a clock */
-		assert_int_equal(stage.out->clock, 1u << 0);
-	}
-	assert_int_equal(seat_of(&stage, 1)->early, LIMIT_LINES_AHEAD);
-	assert_true(seat_of(&stage, 1)->max_us == 0);
-	assert_null(seat_of(&stage, 1)->ahead.data);
-	stage_release(&stage);
-}
-
-static void one_line_max_of_bytes_ahead_is_enough(void **unused)
-{
-	char text[65];
-	struct stage stage;
-
-	(void)unused;
-	memset(text, 'x', 64);
-	text[64] = '\0';
-	stage_init(&stage, 2);
-	stage_begin(&stage);
-	text[63] = '\0';
-	stage_say(&stage, 1, text);
-	assert_true(match_wants(stage.match, 1));
-	stage_say(&stage, 1, "y");
-	assert_false(match_wants(stage.match, 1));
-	stage_release(&stage);
-}
-
-static void lines_count_from_ready_on(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 2);
-	stage_offer(&stage);
-	stage_say(&stage, 0, "stray");
-	match_ready(stage.match, 0, false, stage.now_us, stage.out);
-	stage_take(&stage);
-	stage_say(&stage, 0, "first");
-	match_ready(stage.match, 1, false, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_true(stage_got(&stage, 1, "0 said first\n"));
-	assert_null(strstr(buf_text(&stage.sent[1]), "stray"));
 	stage_release(&stage);
 }
 
@@ -602,82 +301,6 @@ static void simultaneous_requests_have_a_clock_each(void **unused)
 	stage_release(&stage);
 }
 
-static void a_stall_is_credited_to_the_microsecond(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage_begin(&stage);
-	stage.now_us += 150 * MS;
-	match_credit_stall(stage.match, 60 * MS, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_true(match_deadline(stage.match) == stage.now_us + 10 * MS);
-	stage_pass(&stage, 10 * MS - 1);
-	assert_int_equal(late_of(&stage, 0), 0);
-	stage_say(&stage, 0, "x");
-	assert_true(seat_of(&stage, 0)->max_us == 100 * MS - 1);
-	/* no more than what has passed since the request */
-	stage.now_us += 20 * MS;
-	match_credit_stall(stage.match, 60 * MS, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_true(match_deadline(stage.match) == stage.now_us + 100 * MS);
-	stage_release(&stage);
-}
-
-static void a_stall_over_the_bound_voids_the_match(void **unused)
-{
-	struct match_record *record;
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage.config.limits.stall_void_ms = 1000;
-	stage_begin(&stage);
-	for (unsigned i = 0; i < 10; i++) {
-		stage.now_us += 100 * MS;
-		match_credit_stall(stage.match, 100 * MS, stage.now_us,
-				   stage.out);
-		stage_take(&stage);
-	}
-	assert_int_equal(match_state(stage.match), MATCH_RUNNING);
-	/* Up to a tenth of the turn it does not count. */
-	stage.now_us += 10 * MS;
-	match_credit_stall(stage.match, 10 * MS, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_int_equal(match_state(stage.match), MATCH_RUNNING);
-	stage.now_us += 10 * MS + 1;
-	match_credit_stall(stage.match, 10 * MS + 1, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_int_equal(match_state(stage.match), MATCH_VOID);
-	assert_true(stage_got(&stage, 0, "@end 4711 stop=term reason=void\n"));
-	assert_true(stage_got(&stage, 0,
-			      "@void 4711 reason=stall : the server lost 1010 "
-			      "ms\n"));
-	record = match_take_record(stage.match, stage.out);
-	assert_true(record->is_void);
-	assert_string_equal(record->void_reason,
-			    "stall: the server lost 1010 ms");
-	match_record_free(record);
-	stage_release(&stage);
-}
-
-static void a_stall_while_nobody_is_timed_is_nothing(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage.config.limits.stall_void_ms = 1;
-	stage.keeps_clocks = true;
-	stage_begin(&stage);
-	stage.now_us += 100 * MS;
-	match_credit_stall(stage.match, 50 * MS, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_int_equal(match_state(stage.match), MATCH_RUNNING);
-	stage_release(&stage);
-}
-
 static void grace_interrupts_once_and_then_waits(void **unused)
 {
 	struct stage stage;
@@ -751,39 +374,6 @@ static void what_came_in_time_while_the_engine_was_away_counts(void **unused)
 	stage_release(&stage);
 }
 
-static void an_overlong_line_is_fed_as_the_empty_one(void **unused)
-{
-	char text[66];
-	struct stage stage;
-
-	(void)unused;
-	memset(text, 'x', 65);
-	text[65] = '\0';
-	stage_init(&stage, 2);
-	stage_begin(&stage);
-	stage_say(&stage, 0, text);
-	assert_true(stage_got(&stage, 0, "@fault long 1/- turn=1 : "));
-	assert_true(stage_got(&stage, 1, "0 said \n"));
-	stage_release(&stage);
-}
-
-static void an_owed_overlong_line_is_thrown_away(void **unused)
-{
-	struct stage stage;
-
-	(void)unused;
-	stage_init(&stage, 1);
-	stage_begin(&stage);
-	stage_pass(&stage, 100 * MS);
-	match_line_long(stage.match, 0, stage.now_us, stage.out);
-	stage_take(&stage);
-	assert_int_equal(seat_of(&stage, 0)->owed, 0);
-	assert_int_equal(seat_of(&stage, 0)->requests, 2);
-	assert_int_equal(match_seat_faults(stage.match, 0, MATCH_FAULT_LONG),
-			 0);
-	stage_release(&stage);
-}
-
 static void a_lost_link_costs_no_time(void **unused)
 {
 	struct stage stage;
@@ -807,36 +397,17 @@ int main(void)
 		cmocka_unit_test(
 			a_reply_at_the_limit_ends_its_turn_exactly_once),
 		cmocka_unit_test(what_the_last_read_gives_is_in_time),
-		cmocka_unit_test(the_bank_pays_the_difference_and_says_so),
-		cmocka_unit_test(
-			a_silent_seat_delays_by_turns_lag_and_its_bank),
-		cmocka_unit_test(a_late_fault_tells_what_its_author_needs),
-		cmocka_unit_test(the_least_lag_counts_and_never_rises),
 		cmocka_unit_test(the_first_clock_waits_for_the_files),
 		cmocka_unit_test(files_that_are_never_acked_wait_file_ms_only),
-		cmocka_unit_test(a_late_reply_does_not_answer_the_next_request),
-		cmocka_unit_test(who_is_always_late_never_counts),
-		cmocka_unit_test(the_clock_waits_one_turn_for_an_owed_reply),
-		cmocka_unit_test(
-			an_owed_reply_that_came_before_the_send_delays_nothing),
-		cmocka_unit_test(skip_settles_the_oldest_owed_reply),
-		cmocka_unit_test(replies_ahead_answer_later_requests_in_order),
-		cmocka_unit_test(one_line_max_of_bytes_ahead_is_enough),
-		cmocka_unit_test(lines_count_from_ready_on),
 		cmocka_unit_test(time_runs_only_while_a_reply_is_due),
 		cmocka_unit_test(a_dead_bot_costs_its_turns_and_no_more),
 		cmocka_unit_test(
 			a_turn_in_which_all_are_late_is_told_to_the_engine_as_that),
 		cmocka_unit_test(simultaneous_requests_have_a_clock_each),
-		cmocka_unit_test(a_stall_is_credited_to_the_microsecond),
-		cmocka_unit_test(a_stall_over_the_bound_voids_the_match),
-		cmocka_unit_test(a_stall_while_nobody_is_timed_is_nothing),
 		cmocka_unit_test(grace_interrupts_once_and_then_waits),
 		cmocka_unit_test(a_busy_engine_stops_no_clock),
 		cmocka_unit_test(
 			what_came_in_time_while_the_engine_was_away_counts),
-		cmocka_unit_test(an_overlong_line_is_fed_as_the_empty_one),
-		cmocka_unit_test(an_owed_overlong_line_is_thrown_away),
 		cmocka_unit_test(a_lost_link_costs_no_time),
 	};
 

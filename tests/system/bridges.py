@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""hill-bridge as a fixture: on a server that does nothing by itself."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from fake_hill import FakeHill
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("HILL_BUILD", TOP / "build"))
+BRIDGE = BUILD / "clients/bridge/hill-bridge"
+PYTHON = "/usr/bin/python3"
+TOKEN = "hill_" + "s3cret" * 5
+ECHO = "import sys\nfor line in sys.stdin:\n    print('got', line.strip())\n"
+IS_LONG = bool(os.environ.get("HILL_LONG"))
+
+# pylint: disable=redefined-outer-name
+
+
+@pytest.fixture
+def hill():
+    server = FakeHill()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def token(tmp_path):
+    path = tmp_path / "token"
+    path.write_text(TOKEN + "\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def bridge(hill, token, tmp_path):
+    """start(program words, options): a running bridge; ended afterwards."""
+    started = []
+
+    def start(*program, options=()):
+        process = subprocess.Popen(
+            [BRIDGE, "--server", f"127.0.0.1:{hill.port}", "--bot", "crazy",
+             "--token-file", token, "--play", "ladder", *options, "--",
+             *map(str, program)],
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            process.wait(10)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def script(tmp_path, text, name="bot.py"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def is_portable():
+    """Whether the bridge was built without the calls that only Linux has."""
+    done = subprocess.run([BRIDGE, "--version"], capture_output=True,
+                          text=True, check=True)
+    return done.stdout.endswith(" portable\n")
+
+
+def alive(pid):
+    """Whether process PID runs (a zombie does not)."""
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return state.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def gone_within(pids, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not any(map(alive, pids)):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def processes_of(marker):
+    """Pids of all processes with MARKER on their command line."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if marker.encode() in words and BRIDGE.name.encode() not in words:
+            found.append(int(entry.name))
+    return found
+
+
+def finish(process, code=0):
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert process.returncode == code, err
+    return out, err

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""hill-bridge: its link to the server, and the words on it."""
+import pathlib
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+
+from bridges import BRIDGE, ECHO, PYTHON, TOKEN, finish, gone_within, script
+
+
+def test_bc34_a_reset_link_is_never_a_finished_match(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(
+        tmp_path, "import os\nprint(os.getpid())\n" + ECHO))
+    hill.greet()
+    hill.start(7)
+    pid = int(hill.line())
+    hill.link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                         struct.pack("ii", 1, 0))
+    hill.link.close()
+    assert gone_within([pid], 3)
+    hill.greet()  # it comes back by itself
+    out, err = finish(process)
+    assert "match 7 is lost" in err
+    assert "match 7" not in out
+
+
+def test_bc41_a_slow_program_gets_all_bytes_in_order(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(
+        tmp_path, "import sys, time, hashlib\n"
+        "digest = hashlib.sha256()\n"
+        "left = 5000000\n"
+        "while left > 0:\n"
+        "    got = sys.stdin.buffer.read1(50000)\n"
+        "    digest.update(got); left -= len(got); time.sleep(0.01)\n"
+        "print(digest.hexdigest())\n"
+        "sys.stdout.write('z' * 2000000 + '\\n')\n"))
+    hill.greet()
+    hill.start(7, **{"line-max": 3000000})
+    burst = b"".join(b"%098d\n" % i for i in range(5000000 // 99 + 1))
+    burst = burst[:5000000 - 1] + b"\n"
+    hill.link.settimeout(30)
+    hill.link.sendall(burst)
+    import hashlib
+    assert hill.line(timeout=30) == hashlib.sha256(burst).hexdigest()
+    assert hill.line(timeout=30) == "z" * 2000000
+    assert process.poll() is None
+
+
+def test_a_flood_costs_no_memory_and_the_next_match_plays(
+        hill, bridge, tmp_path):
+    process = bridge("sh", "-c", "read a; if [ $a = flood ]; then "
+                     "while :; do head -c 1000000 /dev/zero; done; fi; "
+                     "echo $a; read b")
+    hill.greet()
+    hill.start(7, "flood")
+    time.sleep(0.5)
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    # A sanitizer's own memory is most of this.
+    assert int(re.search(r"VmRSS:\s+(\d+)", status)[1]) < 100 * 1024
+    hill.end(7, reason="long")
+    hill.start(8, "calm")
+    assert hill.line() == "calm"
+
+
+def test_an_overlong_line_travels_cut_but_longer_than_allowed(hill, bridge):
+    bridge("sh", "-c", "head -c 5000 /dev/zero | tr '\\0' x; echo; echo next;"
+           "read a")
+    hill.greet()
+    hill.start(7, "go", **{"line-max": 100})
+    assert hill.line() == "x" * 101
+    assert hill.line() == "next"
+
+
+def test_a_whole_input_is_read_and_answered_once(hill, bridge):
+    bridge("sh", "-c", "cat >&2; echo ' DL l'; echo R; exit 1")
+    hill.greet()
+    hill.start(7, "@input lines=2 text bytes=9", "#R\\", "#L#L",
+               **{"whole-input": 1})
+    hill.say("")
+    assert hill.line() == "DLR"
+
+
+@pytest.mark.parametrize("program, told", [
+    ("cat >/dev/null; exit 1", "@gone 7 exit=1"),
+    ("cat >/dev/null; echo DLR; kill -9 $$", "@gone 7 signal=9"),
+    ("cat >/dev/null; exit 0", ""),
+])
+def test_a_whole_reply_without_commands(hill, bridge, program, told):
+    bridge("sh", "-c", program)
+    hill.greet()
+    hill.start(7, "@input lines=1 text bytes=3", "#R", **{"whole-input": 1})
+    hill.say("")
+    assert hill.line() == told
+
+
+def test_a_damaged_block_is_a_broken_link(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "@input lines=1 text bytes=99", "#R", **{"whole-input": 1})
+    hill.greet()
+    process.send_signal(signal.SIGTERM)
+    assert "damaged" in process.communicate()[1]
+
+
+def test_an_interrupt_lets_a_program_answer(hill, bridge):
+    bridge("sh", "-c", "trap 'echo LLD; exit 0' INT; "
+           "while :; do sleep 0.05; done")
+    hill.greet()
+    hill.start(7, "@input lines=1 text bytes=3", "#R", **{"whole-input": 1})
+    time.sleep(0.4)
+    hill.say("@interrupt 7")
+    assert hill.line() == "LLD"
+
+
+def test_server_cannot_speak_to_the_terminal(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.say("@error not-now : \x1b[2Jred", "@match 5 ladder=ladder seat=1 seats=2",
+             "@place 5 seat=2 bot=\x1b[2J score=\x9b1m rank=1", "@result 5 score=\x1b[5m",
+             "@match 6 ladder=ladder", "@cancel 6 : \x1b]0;x\x07",
+             "@match 7 ladder=ladder", "@file ../\x1b[1m lines=1 text bytes=2", "x",
+             "@error evicted : \x1b[0m")
+    out, err = process.communicate(timeout=10)
+    assert r"\x1b[2J" in out and r"\x1b]0;x\x07" in err
+    assert not any(ord(char) < 32 and char != "\n" or 127 <= ord(char) < 160 for char in out + err)
+
+
+def test_refuses_a_file_name_that_leads_out(hill, bridge, tmp_path):
+    process = bridge("sh", "-c", "read a; echo $a; read b")
+    hill.greet()
+    hill.offer(7)
+    hill.say("@file ../evil lines=1 text bytes=2", "x", "@start 7", "go")
+    assert hill.line() == "go"
+    assert not (tmp_path / "evil").exists()
+    hill.end(7)
+    hill.offer(8)
+    _, err = process.send_signal(signal.SIGTERM), process.communicate()[1]
+    assert "../evil" in err
+
+
+def test_first_interrupt_finishes_the_match(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(tmp_path, ECHO))
+    hill.greet()
+    hill.start(7, "one")
+    assert hill.line() == "got one"
+    process.send_signal(signal.SIGINT)
+    hill.expect("@leave")
+    hill.say("@left", "two")
+    assert hill.line() == "got two"
+    hill.end(7, score=5)
+    out, err = process.communicate(timeout=5)
+    assert process.returncode == 0
+    assert "score 5" in out
+    assert "finishing the matches that run" in err
+
+
+def test_matches_counts_and_leaves(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(tmp_path, ECHO),
+                     options=("--matches", "2"))
+    hill.greet()
+    hill.start(7, "one")
+    hill.line()
+    hill.end(7)
+    hill.say("@match 8 ladder=ladder game=toy seat=1 seats=1 line-max=100")
+    assert hill.line() == "@leave"
+    hill.expect("@ready 8")
+    hill.say("@left", "@start 8", "two")
+    hill.line()
+    hill.end(8)
+    out, _ = process.communicate(timeout=5)
+    assert process.returncode == 0
+    assert out.count("\n") == 2
+
+
+def test_a_void_match_is_played_again_once_the_program_is_dead(hill, bridge, tmp_path):
+    slow = "import signal, time\nsignal.signal(signal.SIGTERM, lambda *_: " \
+           "(time.sleep(0.3), exit()))\n" + ECHO
+    process = bridge(PYTHON, script(tmp_path, slow), options=("--matches", "1"))
+    hill.greet()
+    hill.say("@match 7 ladder=ladder game=toy seat=1 seats=1 line-max=100")
+    assert hill.line() == "@leave"
+    hill.expect("@ready 7")
+    hill.say("@left", "@start 7", "one")
+    assert hill.line() == "got one"
+    hill.say("@end 7 stop=term reason=void", "@void 7 reason=stall : the server lost 10012 ms")
+    assert hill.line() == "@play ladder"
+    hill.say("@match 8 ladder=ladder game=toy seat=1 seats=1 line-max=100")
+    assert hill.line() == "@leave"
+    hill.expect("@ready 8")
+    hill.say("@left", "@start 8", "two")
+    assert hill.line() == "got two"
+    hill.end(8)
+    assert process.wait(5) == 0
+
+
+@pytest.mark.parametrize("code", ["evicted", "login-failed"])
+def test_does_not_come_back_where_it_is_not_wanted(hill, bridge, code):
+    process = bridge("cat")
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.line()
+    hill.say(f"@error {code} : no")
+    hill.link.close()
+    _, err = process.communicate(timeout=5)
+    assert process.returncode == 1
+    assert code in err
+    assert TOKEN not in err
+
+
+def test_waits_as_long_as_the_server_asks(hill, bridge):
+    bridge("cat")
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.line()
+    hill.say("@error server-full retry-after=2 : full")
+    hill.link.close()
+    begun = time.monotonic()
+    hill.greet()
+    assert time.monotonic() - begun > 1.9
+
+
+def test_a_server_that_is_not_there_is_named(hill, bridge):
+    hill.listener.close()
+    process = bridge("cat")
+    line = process.stderr.readline()
+    assert line == f"hill-bridge: cannot reach 127.0.0.1:{hill.port}: " \
+        "Connection refused; trying again in 0.5 s\n"
+    _, err = finish(process)
+    assert "hill-bridge: stopping\n" in err and "finishing" not in err
+
+
+def test_an_impossible_address_is_not_tried_again(token):
+    done = subprocess.run(
+        [BRIDGE, "--server", "127.0.0.1:no-such-port", "--bot", "crazy",
+         "--token-file", token, "--play", "ladder", "--", "cat"],
+        capture_output=True, text=True, check=False, timeout=10)
+    assert done.returncode == 1
+    assert "cannot reach 127.0.0.1:no-such-port: " in done.stderr
+    assert "trying again" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    ["@error shutdown : bye"],
+    ["@end 7 stop=term reason=abandoned", "@void 7 reason=abandoned : down"],
+    ["@error shutdown : bye", "@end 7 stop=term reason=abandoned"],
+])
+def test_a_match_lost_to_a_shutdown_says_so(hill, bridge, words):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "go")
+    hill.line()
+    hill.say(*words)
+    hill.link.close()
+    hill.greet()
+    _, err = finish(process)
+    assert err.count("match 7 is lost: the server is going down\n") == 1
+    assert "match 7 does not count" not in err
+
+
+def test_the_token_shows_nowhere(hill, bridge, tmp_path):
+    process = bridge("sh", "-c", "env; cat")
+    hill.greet()
+    for entry in ("cmdline", "environ"):
+        text = pathlib.Path(f"/proc/{process.pid}/{entry}").read_bytes()
+        assert TOKEN.encode() not in text
+    hill.start(7, "the end")
+    while (line := hill.line()) != "the end":
+        assert TOKEN not in line
+    hill.end(7)
+    out, err = finish(process)
+    assert TOKEN not in out + err

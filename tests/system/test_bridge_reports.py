@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""hill-bridge: what it tells the one who runs it."""
+import re
+import subprocess
+import time
+
+import pytest
+
+from bridges import BRIDGE, PYTHON, finish, is_portable, script
+
+
+def test_tells_its_own_time_of_a_late_reply(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(
+        tmp_path, "import time\ninput()\ntime.sleep(1.5)\nprint('late')\n"
+        "input()\n"))
+    hill.greet()
+    hill.start(7, "go")
+    time.sleep(0.15)
+    hill.say("@fault late 1/5 turn=1 : no reply")
+    assert hill.line() == "late"
+    hill.say("@fault late 2/5 turn=2 : again")
+    hill.end(7)
+    _, err = finish(process)
+    first = re.search(r"late 1/5 turn=1 : no reply; no answer after ([\d.]+) ms", err)
+    second = re.search(r"late 2/5 .*; the answer took ([\d.]+) ms", err)
+    assert 50 <= float(first[1]) < 1500 <= float(second[1]) + 10
+
+
+def test_a_flood_of_faults_is_told_in_a_few_lines(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "go")
+    assert hill.line() == "go"
+    hill.say(*(f"@fault invalid {n}/- turn={n} : no move in \"x\""
+               for n in range(1, 497)),
+             "@fault late 1/1 turn=497 : too late",
+             "@fault strange 1/1 turn=498 : what")
+    hill.end(7, reason="late")
+    hill.start(8, "go")
+    assert hill.line() == "go"
+    hill.say("@fault long 1/- turn=1 : again")
+    hill.end(8)
+    out, err = finish(process)
+    lines = [line for line in err.splitlines() if "match 7: " in line]
+    assert len(lines) == 7 and "invalid 5/- turn=5" in lines[4]
+    assert lines[5].endswith("match 7: more such faults are not told")
+    # None of them hides that a reply was late.
+    assert "late 1/1 turn=497 : too late; the answer took" in lines[6]
+    assert "match 8: long 1/-" in err
+    assert "score 0, late, 1 late, 496 invalid, 1 other; " in out
+    assert "score 0, finished, 1 long; slowest reply" in out
+
+
+def test_quiet_tells_no_faults(hill, bridge):
+    process = bridge("cat", options=("--quiet",))
+    hill.greet()
+    hill.start(7, "go")
+    assert hill.line() == "go"
+    hill.say("@fault invalid 1/- turn=1 : no move")
+    hill.end(7)
+    out, err = finish(process)
+    assert out == "" and "no move" not in err
+
+
+def test_replies_that_nobody_asked_for_are_explained(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "go")
+    hill.line()
+    hill.end(7, early=12)
+    out, _ = finish(process)
+    assert "; 12 replies came before they were asked for: does it print " \
+        "more than one line a turn?" in out
+
+
+@pytest.mark.parametrize("program, hint", [
+    ("read a; sleep 9", "nothing was printed yet: does it flush its output?"),
+    ("read a; printf move; sleep 9", "4 bytes came without a line end"),
+    ("read a; echo move; printf m; sleep 9", "1 byte came without a line end"),
+    ("read a; echo move; sleep 9", None),
+])
+def test_a_late_reply_is_explained(hill, bridge, program, hint):
+    process = bridge("sh", "-c", program)
+    hill.greet()
+    hill.start(7, "go")
+    time.sleep(0.3)
+    hill.say("@fault late 1/1 turn=1 : no reply")
+    hill.end(7, reason="late")
+    out, err = finish(process)
+    told = re.search(r"ms here(; (.*))?\n", err)
+    assert told[2] == hint
+    if "echo" not in program:
+        assert "finished" not in out and "late, 1 late; no reply" in out
+
+
+@pytest.mark.parametrize("printed, hint", [
+    ("hello", 'no command in 6 bytes (first: "hello")'),
+    ("DL ok? R", 'dropped 3 bytes that are no command (first: "ok?")'),
+    ("DL R", None),
+])
+def test_what_is_no_command_is_told(hill, bridge, printed, hint):
+    process = bridge("sh", "-c", f"cat >/dev/null; echo '{printed}'")
+    hill.greet()
+    hill.start(7, "@input lines=1 text bytes=3", "#R", **{"whole-input": 1})
+    hill.say("")
+    hill.line()
+    hill.end(7)
+    _, err = finish(process)
+    assert hint is None and "command" not in err or \
+        f"match 7: {hint}\n" in err
+
+
+def test_the_last_words_of_a_crash_are_shown(hill, bridge, tmp_path):
+    bot = script(tmp_path, "import sys\n"
+                 "for n in range(9): print('line', n, file=sys.stderr)\n"
+                 "print('\\x1b[2Jred', file=sys.stderr)\n"
+                 "print('move', flush=True)\nsys.exit(3)\n")
+    process = bridge(PYTHON, bot)
+    hill.greet()
+    hill.start(7, "go")
+    hill.line()
+    hill.expect("@gone 7 exit=3")
+    hill.end(7, reason="gone")
+    _, err = finish(process)
+    assert re.search(r"exit status 3; log hill-logs/ladder-crazy-7\.log\n", err)
+    assert [line[15:] for line in err.splitlines()
+            if line.startswith("hill-bridge:   ")] == \
+        ["line 5", "line 6", "line 7", "line 8", r"\x1b[2Jred"]
+
+
+@pytest.mark.parametrize("options, what", [
+    (["--server", "nowhere"], "HOST:PORT"),
+    (["--slots", "0"], "--slots"),
+    (["--slots", "x"], "--slots"),
+    (["--bot", "A"], "3"),
+    (["--what"], "unknown option"),
+    ([], "wants --server"),
+])
+def test_wrong_usage_says_what_is_wrong(options, what):
+    done = subprocess.run([BRIDGE, *options], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2
+    assert what in done.stderr
+
+
+def test_help_names_every_option():
+    done = subprocess.run([BRIDGE, "--help"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0
+    for option in ("--server", "--bot", "--token-file", "--play", "--slots",
+                   "--matches", "--log-dir", "--no-log", "--chdir", "--quiet"):
+        assert option in done.stdout
+    # What this build cannot do is told by it.
+    assert ("portable build" in done.stdout) == is_portable()
