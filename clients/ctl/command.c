@@ -21,7 +21,7 @@ struct line {
 	bool has_only_args; /* behind "--" */
 };
 
-static void complain(const char *format, va_list args)
+static void PRINTF_LIKE(1, 0) complain(const char *format, va_list args)
 {
 	struct buf text = BUF_INIT(SHOWN_BYTES_MAX),
 		   shown = BUF_INIT((size_t)2 * SHOWN_BYTES_MAX);

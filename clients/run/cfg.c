@@ -20,8 +20,8 @@ struct reader {
 };
 
 /* NAME's value cannot be used; only the first failure is told. */
-static void fail(struct reader *reader, const char *name, const char *format,
-		 ...)
+static void PRINTF_LIKE(3, 4)
+	fail(struct reader *reader, const char *name, const char *format, ...)
 {
 	const json_t *line = json_object_get(reader->literals.lines, name);
 	char what[WHAT_BYTES];

@@ -219,7 +219,7 @@ static void look_until(int64_t end_us)
 static int64_t server_cpu_us(void)
 {
 	char path[64], text[1024];
-	unsigned long user, system;
+	unsigned long user = 0, system = 0;
 	const char *at;
 	FILE *file;
 	size_t len;

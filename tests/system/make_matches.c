@@ -155,7 +155,7 @@ static struct match *offer(struct table *table, int64_t id, const char *seed,
 			    .lag_cap_ms = ladder->lag_cap_ms,
 			    .grace_ms = ladder->grace_ms },
 	};
-	struct match *match;
+	struct match *match = NULL;
 
 	for (unsigned seat = 0; seat < ladder->seats; seat++) {
 		const struct row_bot *bot = table->bots[seat];
