@@ -195,6 +195,8 @@ void slot_take_match_word(struct slot *slot, const struct control *control,
 void slot_say_ready(struct slot *slot);
 /* One raw line of a block. */
 void slot_take_raw(struct slot *slot, const struct frame *frame);
+/* Skip the raw lines, if any, that CONTROL, the last word, announced. */
+void slot_skip_block(struct slot *slot, const struct control *control);
 /* Say @gone with one key; the program's output counts no more. */
 void slot_tell_gone(struct slot *slot, const char *key, const char *value);
 /* The link is gone: end the program, forget the match. WHY is told; NULL. */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clients/bridge/bridge.h"
@@ -20,12 +19,8 @@
 #include "proto/name.h"
 #include "server/base/clock.h"
 
-enum {
-	STOP_PATIENCE_MS = 3000,
-	STOP_STEP_MS = 10,
-	/* How long a bridge that shall end waits for the last results. */
-	RESULT_PATIENCE_US = 30 * 1000 * 1000,
-};
+/* How long a bridge that shall end waits for the last results. */
+enum { RESULT_PATIENCE_US = 30 * 1000 * 1000 };
 
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t terminations;
@@ -468,37 +463,6 @@ static void run(struct bridge *bridge)
 	}
 }
 
-/* Signals come only while system_poll waits, so none is missed before it. */
-static void set_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
-	action.sa_handler = SIG_IGN;
-	(void)sigaction(SIGPIPE, &action, NULL);
-}
-
-/* The keepers end all programs; see that they have. */
-static void wait_for_keepers(void)
-{
-	for (int waited = 0; waited < STOP_PATIENCE_MS;
-	     waited += STOP_STEP_MS) {
-		pid_t pid;
-
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-			;
-		if (pid < 0)
-			return;
-		(void)poll(NULL, 0, STOP_STEP_MS);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	static struct bridge bridge; /* all zero: takes no room in the file */
@@ -511,13 +475,14 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	set_signals();
+	program_catch_signals(on_signal);
 	for (unsigned i = 0; i < bridge.nslots; i++)
 		slot_init(&bridge.slots[i], &bridge, i + 1);
 	run(&bridge);
 	for (unsigned i = 0; i < bridge.nslots; i++)
 		slot_release(&bridge.slots[i]);
-	wait_for_keepers();
+	/* The keepers end all programs; see that they have. */
+	keeper_wait_all(KEEPER_PATIENCE_MS);
 	report_release(&bridge);
 	return bridge.exit_status;
 }

@@ -12,10 +12,7 @@
 #include "proto/name.h"
 #include "server/base/clock.h"
 
-enum {
-	END_GRACE_US = 2 * 1000 * 1000, /* from @end to SIGKILL */
-	RAW_LINE_BYTES = LIMIT_MAP_BYTES,
-};
+enum { END_GRACE_US = 2 * 1000 * 1000 }; /* from @end to SIGKILL */
 
 static struct played *find_played(struct slot *slot, int64_t id)
 {
@@ -276,6 +273,15 @@ static void take_block(struct slot *slot)
 	block_release(&block);
 }
 
+void slot_skip_block(struct slot *slot, const struct control *control)
+{
+	slot->raw_left = block_head_lines(control);
+	slot->is_skipping = slot->raw_left > 0;
+	if (slot->is_skipping)
+		framer_expect_raw(&slot->framer, slot->raw_left,
+				  LIMIT_MAP_BYTES);
+}
+
 static void begin_block(struct slot *slot, const struct control *control)
 {
 	int rc = slot->has_block
@@ -287,10 +293,7 @@ static void begin_block(struct slot *slot, const struct control *control)
 			block_release(&slot->block);
 		else
 			report_words(slot, "refused a file", &control->rest);
-		slot->raw_left = block_head_lines(control);
-		slot->is_skipping = slot->raw_left > 0;
-		framer_expect_raw(&slot->framer, slot->raw_left,
-				  RAW_LINE_BYTES);
+		slot_skip_block(slot, control);
 		return;
 	}
 	slot->has_block = true;

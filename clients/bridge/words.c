@@ -4,8 +4,6 @@
 
 #include "clients/bridge/bridge.h"
 
-enum { RAW_LINE_BYTES = LIMIT_MAP_BYTES };
-
 /* Matches under way or waiting for their result, in all slots. */
 static unsigned long matches_open(const struct bridge *bridge)
 {
@@ -155,13 +153,8 @@ void slot_take_frame(struct slot *slot, const struct frame *frame,
 		take_control(slot, &control, now_us);
 		/* A block that nobody asked for is skipped with its word. */
 		if (slot->fd >= 0 && !slot->has_block && !slot->is_skipping &&
-		    (control.word == NULL || !control.word->has_block)) {
-			slot->raw_left = block_head_lines(&control);
-			slot->is_skipping = slot->raw_left > 0;
-			if (slot->is_skipping)
-				framer_expect_raw(&slot->framer, slot->raw_left,
-						  RAW_LINE_BYTES);
-		}
+		    (control.word == NULL || !control.word->has_block))
+			slot_skip_block(slot, &control);
 		break;
 	case FRAME_GAME:
 		if (slot->state != SLOT_PLAYING)

@@ -16,6 +16,7 @@
 
 enum {
 	SWEEP_PAUSE_MS = 5,
+	WAIT_STEP_MS = 5,
 	FOLDER_DEPTH_MAX = 64, /* a program may nest folders without end */
 };
 
@@ -274,6 +275,19 @@ void keeper_reap(void)
 {
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
+}
+
+void keeper_wait_all(int ms)
+{
+	for (int waited = 0; waited < ms; waited += WAIT_STEP_MS) {
+		pid_t pid;
+
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (pid < 0)
+			return;
+		(void)poll(NULL, 0, WAIT_STEP_MS);
+	}
 }
 
 /* Empties the folder open at FD, which it closes. */

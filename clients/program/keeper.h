@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * keeper.h - a small process that owns one match's program and everything the
- * program starts, and outlives its player (hill-bridge,
- * hill-run) by as long as it takes to end them.
+ * program starts, and outlives its player (hill-bridge, hill-run) by as long
+ * as it takes to end them.
  *
  *	bridge --fork--> keeper --fork, exec--> program --> whatever it starts
  *	   |  commands (pipe) --> |
  *	   | <-- status (pipe)    |
  *
  * The keeper finds and kills all descendants, also those that left the process
- * group: on Linux it is their reaper (system.h has the other systems). It does so when told, or when
- * its command pipe closes: that happens by itself when the bridge dies, even
- * by SIGKILL. When nobody is left it removes the match's private folder and
- * exits, which closes the status pipe.
+ * group: on Linux it is their reaper (system.h has the other systems). It does
+ * so when told, or when its command pipe closes: that happens by itself when
+ * the bridge dies, even by SIGKILL. When nobody is left it removes the match's
+ * private folder and exits, which closes the status pipe.
  */
 #ifndef HILL_PROGRAM_KEEPER_H
 #define HILL_PROGRAM_KEEPER_H
@@ -21,6 +21,9 @@
 #include <sys/types.h>
 
 #include "server/base/alloc.h"
+
+/* Far more than a keeper takes to end all it has. */
+enum { KEEPER_PATIENCE_MS = 3000 };
 
 enum keeper_command {
 	KEEPER_TERM = 'T',      /* SIGTERM to the program's process group */
@@ -78,6 +81,8 @@ void keeper_tell(struct keeper *keeper, enum keeper_command command);
 void keeper_release(struct keeper *keeper);
 /* Reap keepers that have exited. Call it now and then. */
 void keeper_reap(void);
+/* Wait until no keeper of ours is left, but no longer than for MS. */
+void keeper_wait_all(int ms);
 /*
  * Remove FOLDER and all below it; follows no link. 0 or the last negative
  * errno.

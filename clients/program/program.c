@@ -22,6 +22,21 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+void program_catch_signals(void (*handler)(int number))
+{
+	struct sigaction action = { .sa_handler = handler };
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	(void)sigaction(SIGPIPE, &action, NULL);
+}
+
 void program_init(struct program *program)
 {
 	*program = (struct program){

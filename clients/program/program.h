@@ -76,6 +76,12 @@ struct program_plan {
 	void *context;
 };
 
+/*
+ * Have HANDLER told of SIGINT and SIGTERM, which are blocked but while
+ * system_poll() waits with them let in, so that none is missed before it.
+ * SIGPIPE is ignored. Once, before any program.
+ */
+void program_catch_signals(void (*handler)(int number));
 /* All zero but the descriptors; program_start may follow. */
 void program_init(struct program *program);
 /*

@@ -24,20 +24,9 @@ static void on_signal(int number)
 	stop_signal = number;
 }
 
-/* Signals come only while the referee waits, so none is missed before it. */
 const volatile sig_atomic_t *play_catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
-	action.sa_handler = SIG_IGN;
-	(void)sigaction(SIGPIPE, &action, NULL);
+	program_catch_signals(on_signal);
 	return &stop_signal;
 }
 

@@ -78,8 +78,8 @@ struct play {
  */
 int play_series(struct play *play) WARN_UNUSED;
 /*
- * Block SIGINT and SIGTERM but while somebody waits with them let in, and
- * ignore SIGPIPE. What is returned becomes the number of the signal that came.
+ * program_catch_signals(): what is returned becomes the number of the signal
+ * that came.
  */
 const volatile sig_atomic_t *play_catch_signals(void);
 /* A private folder for SEAT of MATCH, removed with its program. False: told. */

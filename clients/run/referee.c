@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "clients/program/system.h"
 #include "clients/run/referee_internal.h"
@@ -13,8 +12,6 @@
 
 enum {
 	IDLE_US = 200 * 1000,
-	KEEPER_WAIT_MS = 3000,
-	KEEPER_STEP_MS = 5,
 	US_PER_SECOND = 1000 * 1000,
 };
 
@@ -277,20 +274,6 @@ static void give_up(struct table *table)
 	close_table(table);
 }
 
-void referee_wait_for_keepers(void)
-{
-	for (int waited = 0; waited < KEEPER_WAIT_MS;
-	     waited += KEEPER_STEP_MS) {
-		pid_t pid;
-
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-			;
-		if (pid < 0)
-			return;
-		(void)poll(NULL, 0, KEEPER_STEP_MS);
-	}
-}
-
 int referee_run(const struct referee_hooks *hooks, unsigned parallel,
 		const volatile sig_atomic_t *stop)
 {
@@ -306,7 +289,7 @@ int referee_run(const struct referee_hooks *hooks, unsigned parallel,
 	rc = loop(referee, stop);
 	for (unsigned i = 0; i < parallel; i++)
 		give_up(&referee->tables[i]);
-	referee_wait_for_keepers();
+	keeper_wait_all(KEEPER_PATIENCE_MS);
 	match_out_free(referee->out);
 	free(referee->tables);
 	free(referee);

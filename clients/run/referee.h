@@ -85,7 +85,5 @@ struct referee_hooks {
  */
 int referee_run(const struct referee_hooks *hooks, unsigned parallel,
 		const volatile sig_atomic_t *stop) WARN_UNUSED;
-/* Wait, for a few seconds at most, until no keeper of ours is left. */
-void referee_wait_for_keepers(void);
 
 #endif

@@ -254,7 +254,7 @@ static void end_program(struct live *live)
 		live->program.is_paused = false;
 	}
 	program_release(&live->program);
-	referee_wait_for_keepers();
+	keeper_wait_all(KEEPER_PATIENCE_MS);
 }
 
 static bool start_program(struct live *live)
