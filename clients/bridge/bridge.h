@@ -110,11 +110,10 @@ struct slot {
 	char *args;            /* what @args said; NULL */
 	struct buf to_program; /* game lines of one read, for one write */
 	struct program program;
-	int64_t kill_at_us;   /* SIGKILL to what is left; INT64_MAX none */
-	int64_t closed_at_us; /* its output ended while it lives; 0 no */
-	int64_t asked_us;     /* when it was last given lines; 0 never */
-	int64_t reply_us;     /* what its last reply took */
-	int64_t started_us;   /* when the program was */
+	int64_t kill_at_us; /* SIGKILL to what is left; INT64_MAX none */
+	int64_t asked_us;   /* when it was last given lines; 0 never */
+	int64_t reply_us;   /* what its last reply took */
+	int64_t started_us; /* when the program was */
 	bool is_gone_told;
 	bool is_reply_sent; /* of a whole input */
 };

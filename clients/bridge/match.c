@@ -159,7 +159,6 @@ static void take_match(struct slot *slot, const struct control *control)
 	slot->is_whole_input = key_or(control, "whole-input", 0) == 1;
 	slot->is_reply_sent = false;
 	slot->is_gone_told = false;
-	slot->closed_at_us = 0;
 	slot->asked_us = 0;
 	slot->reply_us = 0;
 	slot->state = SLOT_OFFERED;

@@ -10,9 +10,6 @@
 
 enum {
 	KILL_AGAIN_US = 2 * 1000 * 1000,
-	/* A program that closes its output usually ends at once: its exit
-	 * status says more than that the output closed. */
-	CLOSED_GRACE_US = 100 * 1000,
 	/* Without a byte printed: it died before it played. */
 	AT_ONCE_US = 2 * 1000 * 1000,
 };
@@ -145,18 +142,8 @@ static void watch_program(struct slot *slot, int64_t now_us)
 		report_gone(slot);
 		return;
 	}
-	if (program->phase != PROGRAM_RUNNING ||
-	    !program_has_closed_output(program))
-		return;
-	/* An empty whole reply is worth something only with exit status 0. */
-	if (slot->is_whole_input && program->line.len == 0)
-		return;
-	if (slot->closed_at_us == 0) {
-		slot->closed_at_us = now_us;
-	} else if (now_us - slot->closed_at_us >= CLOSED_GRACE_US) {
-		program_end_output(program);
+	if (program_has_given_up(program, now_us))
 		report_gone(slot);
-	}
 }
 
 void slot_advance(struct slot *slot, int64_t now_us)
@@ -195,9 +182,8 @@ int64_t slot_deadline(const struct slot *slot)
 		deadline = slot->retry_at_us;
 	if (slot->kill_at_us < deadline)
 		deadline = slot->kill_at_us;
-	if (slot->state == SLOT_PLAYING && slot->closed_at_us > 0 &&
-	    !slot->is_gone_told &&
-	    slot->closed_at_us + CLOSED_GRACE_US < deadline)
-		deadline = slot->closed_at_us + CLOSED_GRACE_US;
+	if (slot->state == SLOT_PLAYING && !slot->is_gone_told &&
+	    program_closed_deadline(&slot->program) < deadline)
+		deadline = program_closed_deadline(&slot->program);
 	return deadline;
 }

@@ -12,6 +12,7 @@
 
 enum {
 	READ_BYTES = 16384,
+	CLOSED_GRACE_US = 100 * 1000,
 	READS_A_TURN = 4, /* so that a flood does not keep the other slots */
 };
 
@@ -371,6 +372,25 @@ void program_end_output(struct program *program)
 	program->is_output_ended = true;
 	if (program->line.len > 0 || program->is_whole)
 		hand_out(program);
+}
+
+bool program_has_given_up(struct program *program, int64_t now_us)
+{
+	if (program->phase != PROGRAM_RUNNING || program->out_fd >= 0 ||
+	    (program->is_whole && program->line.len == 0))
+		return false;
+	if (program->closed_us == 0)
+		program->closed_us = now_us;
+	if (now_us - program->closed_us < CLOSED_GRACE_US)
+		return false;
+	program_end_output(program);
+	return true;
+}
+
+int64_t program_closed_deadline(const struct program *program)
+{
+	return program->closed_us == 0 ? INT64_MAX
+				       : program->closed_us + CLOSED_GRACE_US;
 }
 
 void program_handle(struct program *program, const struct pollfd *fds,

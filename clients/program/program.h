@@ -52,6 +52,7 @@ struct program {
 	bool is_discarding;   /* in the rest of an over-long line */
 	bool is_paused;
 	bool is_output_ended; /* the last line was handed out */
+	int64_t closed_us;    /* its output was seen closed; 0: not */
 	bool is_whole;        /* one reply: all output to its end */
 	int64_t read_us;      /* when its standard output was last read */
 	bool has_written;     /* to its standard output, a byte at least */
@@ -102,17 +103,22 @@ void program_end_input(struct program *program);
  */
 void program_end_output(struct program *program);
 /*
+ * Whether PROGRAM, which runs, closed its output a while ago and so plays no
+ * more: one that closes it usually ends at once, and its exit status says more
+ * than that. What was left of its output is handed out then. An empty whole
+ * reply is worth something only with exit status 0, so that is waited for. To
+ * be called after each program_handle(), and at program_closed_deadline().
+ */
+bool program_has_given_up(struct program *program, int64_t now_us) WARN_UNUSED;
+/* When that may become true by time alone; INT64_MAX: not. */
+int64_t program_closed_deadline(const struct program *program);
+/*
  * The reply that a whole output TEXT is: its commands, A to Z, appended to RET
  * (room for LEN bytes). False when it is none: no command and a failing exit,
  * or an end by SIGKILL, whatever was printed.
  */
 bool program_whole_reply(const struct program *program, const char *text,
 			 size_t len, struct buf *ret) WARN_UNUSED;
-/* Whether its output came to an end. */
-static inline bool program_has_closed_output(const struct program *program)
-{
-	return program->out_fd < 0;
-}
 void program_signal(struct program *program, enum keeper_command command);
 static inline bool program_is_full(const struct program *program)
 {

@@ -163,9 +163,9 @@ static int64_t seat_deadline(const struct seat *seat)
 {
 	int64_t deadline = seat->kill_at_us;
 
-	if (seat->closed_at_us > 0 && !seat->is_gone_told && !seat->has_ended &&
-	    seat->closed_at_us + CLOSED_GRACE_US < deadline)
-		deadline = seat->closed_at_us + CLOSED_GRACE_US;
+	if (!seat->is_gone_told && !seat->has_ended &&
+	    program_closed_deadline(&seat->program) < deadline)
+		deadline = program_closed_deadline(&seat->program);
 	/* Never started: nothing will come from it. */
 	if (!program_is_alive(&seat->program) && !seat->has_ended &&
 	    !seat->is_gone_told)

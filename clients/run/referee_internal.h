@@ -8,22 +8,16 @@
 
 #include "clients/run/referee.h"
 
-enum {
-	END_GRACE_US = 2 * 1000 * 1000, /* from a seat's end to SIGKILL */
-	/* A program that closes its output usually ends at once: its exit
-	 * status says more than that the output closed. */
-	CLOSED_GRACE_US = 100 * 1000,
-};
+enum { END_GRACE_US = 2 * 1000 * 1000 }; /* from a seat's end to SIGKILL */
 
 struct table;
 
 struct seat {
 	struct table *table;
 	struct program program;
-	struct buf backlog;   /* lines ahead: size_t length, bytes; each */
-	int64_t kill_at_us;   /* INT64_MAX: not */
-	int64_t closed_at_us; /* its output came to an end; 0: not */
-	int64_t asked_us;     /* when its last request was put */
+	struct buf backlog; /* lines ahead: size_t length, bytes; each */
+	int64_t kill_at_us; /* INT64_MAX: not */
+	int64_t asked_us;   /* when its last request was put */
 	unsigned
 		early; /* replies read before that, which the match cannot see */
 	bool has_ended; /* the match wants nothing more of it */

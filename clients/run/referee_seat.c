@@ -322,18 +322,9 @@ static void watch_player(struct seat *seat, int64_t now_us)
 			tell_gone(seat);
 		return;
 	}
-	if (!program_has_closed_output(program))
-		return;
-	/* An empty whole reply is worth something only with exit status 0. */
-	if (seat->table->job.game->is_whole_input && program->line.len == 0)
-		return;
-	if (seat->closed_at_us == 0) {
-		seat->closed_at_us = now_us;
-	} else if (now_us - seat->closed_at_us >= CLOSED_GRACE_US) {
-		program_end_output(program);
-		if (seat->table->state == TABLE_PLAYING && !seat->has_ended)
-			tell_gone(seat);
-	}
+	if (program_has_given_up(program, now_us) &&
+	    seat->table->state == TABLE_PLAYING && !seat->has_ended)
+		tell_gone(seat);
 }
 
 void referee_serve_seat(struct seat *seat, const struct pollfd *fds,

@@ -20,7 +20,6 @@ enum {
 	FILE_BYTES_MAX = 512 * 1024 * 1024,
 	LINES_AHEAD_MAX = 64,
 	END_GRACE_US = 2 * 1000 * 1000,
-	CLOSED_GRACE_US = 100 * 1000,
 	US_PER_MS = 1000,
 	US_PER_SECOND = 1000 * 1000,
 };
@@ -38,7 +37,6 @@ struct live {
 	unsigned owed;       /* late replies that may still come */
 	int64_t asked_us;    /* of the request that waits; 0: none does */
 	int64_t turn;        /* of that request */
-	int64_t closed_us;   /* its output came to an end; 0: not */
 	bool is_interrupted; /* this request was */
 	bool is_gone;        /* no more replies come */
 	char *log_path;      /* borrowed; NULL */
@@ -166,15 +164,7 @@ static void heed_end(struct live *live)
 		live->is_gone = true;
 		return;
 	}
-	if (!program_has_closed_output(program) ||
-	    live->stored.game->is_whole_input)
-		return;
-	if (live->closed_us == 0) {
-		live->closed_us = clock_now_us();
-	} else if (clock_now_us() - live->closed_us >= CLOSED_GRACE_US) {
-		program_end_output(program);
-		live->is_gone = true;
-	}
+	live->is_gone = program_has_given_up(program, clock_now_us());
 }
 
 /* ---- the loop ---- */
@@ -221,9 +211,8 @@ static bool play_on(struct live *live)
 			take(live, GAME_GONE, "", 0);
 			continue;
 		}
-		if (live->closed_us > 0 &&
-		    live->closed_us + CLOSED_GRACE_US < until_us)
-			until_us = live->closed_us + CLOSED_GRACE_US;
+		if (program_closed_deadline(&live->program) < until_us)
+			until_us = program_closed_deadline(&live->program);
 		if (!wait(live, until_us))
 			return false;
 		take_lines(live);
