@@ -140,18 +140,17 @@ static int read_flags(struct notes_reader *reader, struct note *note)
 static int read_text(struct notes_reader *reader, struct note *note)
 {
 	const char *bytes;
-	uint64_t len;
-	int rc = unpacker_take_varint(&reader->unpacker, TEXT_BYTES_MAX, &len);
+	size_t len;
+	int rc = unpacker_take_text(&reader->unpacker, TEXT_BYTES_MAX, &bytes,
+				    &len);
 
-	if (rc > 0 && len > 0)
-		rc = unpacker_take(&reader->unpacker, (size_t)len, &bytes);
-	if (rc <= 0)
-		return rc == 0 ? -EILSEQ : rc;
+	if (rc < 0)
+		return rc;
 	if (len > 0)
-		memcpy(reader->text, bytes, (size_t)len);
+		memcpy(reader->text, bytes, len);
 	reader->text[len] = '\0';
 	note->text = reader->text;
-	note->len = (size_t)len;
+	note->len = len;
 	return 0;
 }
 

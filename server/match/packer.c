@@ -252,3 +252,19 @@ int unpacker_take_varint(struct unpacker *unpacker, uint64_t max, uint64_t *ret)
 	unpacker->is_bad = true;
 	return -EILSEQ;
 }
+
+int unpacker_take_text(struct unpacker *unpacker, uint64_t max,
+		       const char **ret, size_t *ret_len)
+{
+	const char *bytes = NULL;
+	uint64_t len;
+	int rc = unpacker_take_varint(unpacker, max, &len);
+
+	if (rc > 0 && len > 0)
+		rc = unpacker_take(unpacker, (size_t)len, &bytes);
+	if (rc <= 0)
+		return rc == 0 ? -EILSEQ : rc;
+	*ret = bytes;
+	*ret_len = (size_t)len;
+	return 1;
+}

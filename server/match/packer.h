@@ -84,5 +84,11 @@ int unpacker_take(struct unpacker *unpacker, size_t count,
 /* A varint of at most MAX: 1, 0 at the end, -EILSEQ, -ENOMEM. */
 int unpacker_take_varint(struct unpacker *unpacker, uint64_t max,
 			 uint64_t *ret) WARN_UNUSED;
+/*
+ * A text: its length, at most MAX, as a varint, then its bytes, borrowed until
+ * the next call (NULL for none). 1, -EILSEQ also at the end, -ENOMEM.
+ */
+int unpacker_take_text(struct unpacker *unpacker, uint64_t max,
+		       const char **ret, size_t *ret_len) WARN_UNUSED;
 
 #endif

@@ -62,22 +62,19 @@ static int read_text(struct transcript_reader *reader,
 		     struct transcript_entry *entry)
 {
 	const char *bytes;
-	uint64_t len;
-	int rc;
+	size_t len;
+	int rc = unpacker_take_text(&reader->unpacker, TRANSCRIPT_RAW_BYTES,
+				    &bytes, &len);
 
-	rc = unpacker_take_varint(&reader->unpacker, TRANSCRIPT_RAW_BYTES,
-				  &len);
-	if (rc > 0 && len > 0)
-		rc = unpacker_take(&reader->unpacker, (size_t)len, &bytes);
-	if (rc <= 0)
-		return rc == 0 ? -EILSEQ : rc;
+	if (rc < 0)
+		return rc;
 	buf_clear(&reader->text);
 	if (len > 0)
-		buf_add(&reader->text, bytes, (size_t)len);
+		buf_add(&reader->text, bytes, len);
 	if (reader->text.is_failed)
 		return -ENOMEM;
 	entry->text = buf_text(&reader->text);
-	entry->len = (size_t)len;
+	entry->len = len;
 	return 1;
 }
 
