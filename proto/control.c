@@ -200,16 +200,6 @@ const struct slice *control_key(const struct control *control, const char *name)
 	return NULL;
 }
 
-bool control_has_arg(const struct control *control, unsigned first,
-		     const char *word)
-{
-	for (unsigned i = first; i < control->nargs; i++) {
-		if (slice_is(control->args[i], word))
-			return true;
-	}
-	return false;
-}
-
 int slice_i64(struct slice slice, int64_t min, int64_t max, int64_t *ret)
 {
 	size_t at = slice.len > 0 && slice.text[0] == '-';

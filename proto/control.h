@@ -72,9 +72,6 @@ const char *control_check(const struct control *control);
 /* The value of key NAME, or NULL when it is not there. */
 const struct slice *control_key(const struct control *control,
 				const char *name);
-/* Whether an argument from number FIRST on is WORD. */
-bool control_has_arg(const struct control *control, unsigned first,
-		     const char *word);
 /*
  * An integer from a slice: decimal digits, an optional minus, nothing else.
  * -EINVAL no such number, -ERANGE outside MIN..MAX.

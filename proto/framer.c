@@ -419,29 +419,6 @@ bool framer_has_line(const struct framer *framer)
 		       framer->kept_len - framer->kept_scanned) != NULL);
 }
 
-enum frame_kind framer_finish(struct framer *framer, struct frame *ret)
-{
-	uint32_t at = framer->kept_at;
-
-	if (framer->failed != 0)
-		return fail(framer, (enum frame_kind)framer->failed, ret);
-	if (framer->is_dropping) {
-		framer->is_dropping = false;
-		return long_line(framer, ret, framer->dropped,
-				 framer->drops_control);
-	}
-	if (framer->kept == NULL || at == framer->kept_len)
-		return frame_set(ret, FRAME_MORE, "", 0);
-	framer->kept_at = framer->kept_len;
-	framer->kept_scanned = framer->kept_len;
-	return take_line(framer, framer->kept + at, framer->kept_len - at, ret);
-}
-
-size_t framer_memory(const struct framer *framer)
-{
-	return framer->kept_cap;
-}
-
 void frame_add_game(struct buf *out, const char *text, size_t len)
 {
 	if (len > 0 && text[0] == '@')

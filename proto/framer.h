@@ -112,14 +112,6 @@ enum frame_kind framer_next(struct framer *framer, struct frame_input *input,
 int framer_keep(struct framer *framer, struct frame_input *input) WARN_UNUSED;
 /* Whether framer_next() with an empty input would find a whole line. */
 bool framer_has_line(const struct framer *framer);
-/*
- * At the end of the stream, after FRAME_MORE: the unfinished last line, as if
- * an LF followed, or FRAME_MORE when there is none. A server does not ask: a
- * line without its LF may be a half. A bridge does, for its program's output.
- */
-enum frame_kind framer_finish(struct framer *framer, struct frame *ret);
-/* Bytes that FRAMER holds beside its struct. */
-size_t framer_memory(const struct framer *framer);
 
 /* Append the game line TEXT (no LF in it) as it travels: escaped, with LF. */
 void frame_add_game(struct buf *out, const char *text, size_t len);

@@ -7,9 +7,9 @@
  *		...
  *	};
  *	mailbox_post(box, &order->mail);          one thread
- *	mail = mailbox_wait(box, timeout_us);     another, that may sleep
+ *	mail = mailbox_wait_one(box);             another, that may sleep
  *	mail = mailbox_take(box);                 or the loop, when mailbox_fd()
- *	                                          is readable
+ *	                                          is readable: all of them
  *	for (; mail != NULL; mail = next) {
  *		next = mail->next;
  *		order = MAIL_OF(mail, struct order, mail);
@@ -42,7 +42,6 @@ struct mailbox {
 	pthread_cond_t filled;
 	struct mail *first; /* borrowed until taken */
 	struct mail **last;
-	size_t count;
 	int fd; /* eventfd, owned; -1 for none */
 	bool is_closed;
 };
@@ -65,14 +64,8 @@ void mailbox_post(struct mailbox *box, struct mail *mail);
  */
 struct mail *mailbox_take(struct mailbox *box) WARN_UNUSED;
 /*
- * As mailbox_take, but sleeps until there is mail, the box is closed or
- * TIMEOUT_US microseconds are over (negative: no limit). NULL in the two last
- * cases.
- */
-struct mail *mailbox_wait(struct mailbox *box, int64_t timeout_us) WARN_UNUSED;
-/*
- * As mailbox_wait without a limit, but only the oldest message: for several
- * receivers.
+ * The oldest message only, for several receivers; sleeps until there is one.
+ * NULL: the box is closed and empty. Not for a box with a descriptor.
  */
 struct mail *mailbox_wait_one(struct mailbox *box) WARN_UNUSED;
 /*
@@ -80,9 +73,6 @@ struct mail *mailbox_wait_one(struct mailbox *box) WARN_UNUSED;
  * comes first: a closed box hands out what is in it.
  */
 void mailbox_close(struct mailbox *box);
-bool mailbox_is_closed(struct mailbox *box);
-/* Messages that wait. */
-size_t mailbox_count(struct mailbox *box);
 /* The descriptor to poll for reading; stays the box's. -1 for none. */
 int mailbox_fd(const struct mailbox *box);
 

@@ -253,8 +253,11 @@ void match_resume(struct match *match, int64_t now_us, struct match_out *out);
  */
 void match_abandon(struct match *match, const char *word, int64_t now_us,
 		   struct match_out *out);
-/* Our fault: WORD and TEXT say which. Stored, counts for nothing. Otherwise
- * as match_abandon; an offer is cancelled. */
+/*
+ * Our fault: WORD and TEXT say which. Stored, counts for nothing. Otherwise
+ * as match_abandon; an offer is cancelled. For a cause that only the caller
+ * sees; hilld has none yet, the match finds stalls and full memory by itself.
+ */
 void match_void(struct match *match, const char *word, const char *text,
 		int64_t now_us, struct match_out *out);
 

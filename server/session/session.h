@@ -76,8 +76,7 @@ struct session_request {
 			         ladder, a valid name; LEAVE: "" for all */
 	struct slice token;   /* LOGIN; to be hashed at once, never logged */
 	struct slice client;  /* LOGIN: client=, "" */
-	struct slice version; /* LOGIN: version=, "" */
-	bool wants_ping;      /* LOGIN: ping=1 */
+	struct slice version; /* LOGIN: version=, ""; not recorded yet */
 	bool is_quiet;        /* READY */
 	struct slice line;    /* GAME: the reply; "" when is_long */
 	bool is_long;         /* GAME: the line was over line-max */
@@ -98,7 +97,7 @@ struct session {
 	uint8_t state;            /* enum session_state */
 	uint8_t bad_lines;        /* in a row */
 	bool was_told_stray;
-	bool wants_ping;
+	bool wants_ping; /* LOGIN's ping=1, for when hilld sends @ping */
 };
 
 /* A new connection, to log in by LOGIN_BY_US. session_release frees. */

@@ -55,7 +55,6 @@ static void take_login(struct session *session, const struct control *control,
 	if (version != NULL)
 		ret->version = *version;
 	session->wants_ping = ping != NULL && slice_is(*ping, "1");
-	ret->wants_ping = session->wants_ping;
 	session_set_state(session, SESSION_LOGIN);
 }
 

@@ -104,8 +104,6 @@ void store_ask_ids(struct store *store);
  * a time: the one that polls store_fd().
  */
 bool store_next_event(struct store *store, struct store_event *ret);
-/* Whether the disk fails just now. Never blocks. */
-bool store_is_troubled(const struct store *store);
 /* Records not yet on disk, and their bytes. Never blocks. */
 size_t store_queue_depth(const struct store *store, size_t *ret_bytes);
 /*

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +38,8 @@ struct entry {
 
 struct writer {
 	pthread_t thread;
-	bool is_running; /* the owner's: there is a thread to join */
-	atomic_bool is_troubled;
+	bool is_running;       /* the owner's: there is a thread to join */
+	bool is_troubled;      /* the thread's own */
 	struct mailbox events; /* to whoever polls store_fd() */
 	struct mail *taken;    /* theirs: events out of the box, not yet told */
 
@@ -161,8 +160,9 @@ static void note_trouble(struct writer *writer, const struct store_error *error)
 		writer->pause_us = PAUSE_MAX_US;
 	/* Where the disk is nearly full one record may fit where many don't. */
 	writer->group_max = 1;
-	if (atomic_exchange(&writer->is_troubled, true))
+	if (writer->is_troubled)
 		return;
+	writer->is_troubled = true;
 	(void)snprintf(event.text, sizeof(event.text), "%.*s",
 		       (int)sizeof(event.text) - 1, error->text);
 	post(writer, &event);
@@ -174,8 +174,10 @@ static void note_success(struct writer *writer)
 	writer->group_max *= 2;
 	if (writer->group_max > GROUP_MAX)
 		writer->group_max = GROUP_MAX;
-	if (atomic_exchange(&writer->is_troubled, false))
-		post(writer, &(struct store_event){ .kind = STORE_RECOVERED });
+	if (!writer->is_troubled)
+		return;
+	writer->is_troubled = false;
+	post(writer, &(struct store_event){ .kind = STORE_RECOVERED });
 }
 
 /* Sleep UNTIL_US at the longest; the lock is held. */
@@ -345,12 +347,6 @@ bool store_next_event(struct store *store, struct store_event *ret)
 	*ret = entry->event;
 	free(entry);
 	return true;
-}
-
-bool store_is_troubled(const struct store *store)
-{
-	return store->writer != NULL &&
-	       atomic_load(&store->writer->is_troubled);
 }
 
 size_t store_queue_depth(const struct store *store, size_t *ret_bytes)

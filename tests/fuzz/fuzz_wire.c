@@ -40,9 +40,9 @@ static void log_request(struct buf *log, const struct session_request *request)
 {
 	if (request->kind == SESSION_ASK_NOTHING)
 		return;
-	buf_add_format(log, "%d %lld %d %d %d %zu %d %lld", (int)request->kind,
-		       (long long)request->match_id, request->wants_ping,
-		       request->is_quiet, request->is_long, request->long_bytes,
+	buf_add_format(log, "%d %lld %d %d %zu %d %lld", (int)request->kind,
+		       (long long)request->match_id, request->is_quiet,
+		       request->is_long, request->long_bytes,
 		       (int)request->gone, (long long)request->gone_value);
 	log_slice(log, request->name);
 	log_slice(log, request->token);

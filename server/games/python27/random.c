@@ -67,13 +67,6 @@ static void init_by_array(struct py27_random *random, const uint32_t *key,
 	random->next = NWORDS;
 }
 
-void py27_random_init_u64(struct py27_random *random, uint64_t seed)
-{
-	uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
-
-	init_by_array(random, key, key[1] == 0 ? 1 : 2);
-}
-
 int py27_random_init(struct py27_random *random, const char *seed)
 {
 	size_t digits;

@@ -32,9 +32,10 @@ struct py27_random {
  * the digits. 0, -EINVAL when it is no integer, -ENOMEM.
  */
 int py27_random_init(struct py27_random *random, const char *seed) WARN_UNUSED;
-/* The same for a number. */
-void py27_random_init_u64(struct py27_random *random, uint64_t seed);
-/* random.random(): 0 <= value < 1, 53 bits, two outputs of the generator. */
+/*
+ * random.random(): 0 <= value < 1, 53 bits, two outputs of the generator. No
+ * engine wants it; by it the tests compare more than an index shows.
+ */
 double py27_random_double(struct py27_random *random);
 /*
  * The index that random.choice() takes of a sequence of COUNT: 0..COUNT-1. One
@@ -46,7 +47,7 @@ int64_t py27_random_int(struct py27_random *random, int64_t low, int64_t high);
 /* random.shuffle() of COUNT numbers, in place. */
 void py27_random_shuffle(struct py27_random *random, uint32_t *values,
 			 uint32_t count);
-/* random.getrandbits(BITS), 1..32: one output. */
+/* random.getrandbits(BITS), 1..32: one output. For the tests, likewise. */
 uint32_t py27_random_bits(struct py27_random *random, unsigned bits);
 
 #endif
