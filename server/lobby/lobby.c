@@ -70,7 +70,8 @@ void lobby_free(struct lobby *lobby)
 	free(lobby);
 }
 
-void lobby_configure(struct lobby *lobby, const struct lobby_config *config)
+void lobby_configure(struct lobby *lobby, const struct lobby_config *config,
+		     int64_t now_us)
 {
 	struct lobby_config old = lobby->config;
 
@@ -79,6 +80,7 @@ void lobby_configure(struct lobby *lobby, const struct lobby_config *config)
 	memcpy(lobby->config.random_key, old.random_key,
 	       sizeof(old.random_key));
 	start_touch_held(lobby);
+	lobby_settle(lobby, now_us);
 }
 
 /* Whether PEER, in a drain, has nothing more to hear. */

@@ -159,9 +159,11 @@ struct lobby *lobby_new(const struct lobby_config *config) WARN_UNUSED;
 void lobby_free(struct lobby *lobby);
 /*
  * Replace the bounds by those of CONFIG (SIGHUP); `host` and `random_key`
- * stay as they are. What is in play keeps what it has.
+ * stay as they are. What is in play keeps what it has; what raised bounds let
+ * start does so now.
  */
-void lobby_configure(struct lobby *lobby, const struct lobby_config *config);
+void lobby_configure(struct lobby *lobby, const struct lobby_config *config,
+		     int64_t now_us);
 
 /*
  * The next action, oldest first; false when there is none. Actions of peers

@@ -328,7 +328,8 @@ static void set_settings(struct net *net, const struct net_settings *settings)
 void net_configure(struct net *net, const struct net_settings *settings)
 {
 	set_settings(net, settings);
-	lobby_configure(net->lobby, &net->settings.lobby);
+	lobby_configure(net->lobby, &net->settings.lobby, clock_now_us());
+	net_act(net);
 }
 
 void net_on_hangup(struct net *net, void (*fn)(void *arg), void *arg)

@@ -171,7 +171,7 @@ static void the_server_has_so_many_links(void **state)
 	struct world *world = *state;
 
 	world->config.peers_max = 2;
-	lobby_configure(world->lobby, &world->config);
+	lobby_configure(world->lobby, &world->config, world->now_us);
 	world_play(world, "a +\n"
 			  "b +\n"
 			  "c +\n"

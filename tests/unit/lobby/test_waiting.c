@@ -11,7 +11,7 @@ static void who_came_first_plays_first(void **state)
 	struct world *world = *state;
 
 	world->config.matches_max = 1;
-	lobby_configure(world->lobby, &world->config);
+	lobby_configure(world->lobby, &world->config, world->now_us);
 	world_login(world, 'a', "crazy");
 	world_login(world, 'b', "lazy");
 	world_login(world, 'c', "slow");
@@ -284,12 +284,31 @@ static void memory_is_admitted_before_it_is_taken(void **state)
 	lobby_status(world->lobby, &status);
 	assert_true(status.match_bytes > 0);
 	world->config.match_budget_bytes = status.match_bytes * 3 / 2;
-	lobby_configure(world->lobby, &world->config);
+	lobby_configure(world->lobby, &world->config, world->now_us);
 	world_play(world, "b > @play rabbit-runner\n"
 			  "b < @queued *\n"
 			  "b <.\n"
 			  "a -\n"
 			  "b < @match 2 *\n");
+}
+
+static void raised_bounds_act_at_once(void **state)
+{
+	struct world *world = *state;
+
+	world->config.matches_max = 1;
+	lobby_configure(world->lobby, &world->config, world->now_us);
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *\n"
+			  "b > @play rabbit-runner\n"
+			  "b < @queued rabbit-runner waiting=1\n"
+			  "b <.\n");
+	world->config.matches_max = 2;
+	lobby_configure(world->lobby, &world->config, world->now_us);
+	world_apply(world);
+	world_play(world, "b < @match 2 *\n");
 }
 
 static void without_ids_nothing_starts(void **state)
@@ -421,6 +440,7 @@ int main(void)
 		WORLD_TEST(no_seed_is_lost_while_no_map_can_be_had),
 		WORLD_TEST(a_changed_map_is_read_again),
 		WORLD_TEST(memory_is_admitted_before_it_is_taken),
+		WORLD_TEST(raised_bounds_act_at_once),
 		WORLD_TEST(without_ids_nothing_starts),
 		WORLD_TEST(ids_go_on_over_the_end_of_a_block),
 		WORLD_TEST(a_late_loop_starts_nothing_new),
