@@ -198,10 +198,11 @@ static int announce(struct daemon *hilld, unsigned descriptors)
 }
 
 /*
- * From here on the end is under way, and nothing may cut it short: the loop's
- * handlers go with the loop. All other threads block signals anyhow.
+ * HOW is SIG_BLOCK or SIG_UNBLOCK. Blocked where nothing may cut things short
+ * and the loop's handlers are not there: at the end, and with --dev at the
+ * start. All other threads block signals anyhow.
  */
-static void block_signals(void)
+static void mask_signals(int how)
 {
 	sigset_t ours;
 
@@ -209,7 +210,7 @@ static void block_signals(void)
 	(void)sigaddset(&ours, SIGTERM);
 	(void)sigaddset(&ours, SIGINT);
 	(void)sigaddset(&ours, SIGHUP);
-	(void)pthread_sigmask(SIG_BLOCK, &ours, NULL);
+	(void)pthread_sigmask(how, &ours, NULL);
 }
 
 static int serve(struct daemon *hilld)
@@ -221,13 +222,16 @@ static int serve(struct daemon *hilld)
 	rc = open_store(hilld);
 	if (rc == 0)
 		rc = open_net(hilld);
+	/* Before the house bots: they would inherit it. */
+	if (rc == 0 && hilld->options.is_dev)
+		mask_signals(SIG_UNBLOCK);
 	if (rc == 0)
 		rc = announce(hilld, descriptors);
 	if (rc == 0) {
 		net_on_hangup(hilld->net, on_hangup, hilld);
 		rc = net_run(hilld->net);
-		block_signals();
 	}
+	mask_signals(SIG_BLOCK);
 	net_free(hilld->net);
 	if (hilld->store != NULL) {
 		lost = store_writer_stop(hilld->store, STORE_PATIENCE_MS);
@@ -243,8 +247,11 @@ static int serve(struct daemon *hilld)
 static int prepare_dev(struct daemon *hilld)
 {
 	struct dev_error error;
-	int rc = dev_prepare(&hilld->dev, &error);
+	int rc;
 
+	/* Its folder would stay. */
+	mask_signals(SIG_BLOCK);
+	rc = dev_prepare(&hilld->dev, &error);
 	if (rc < 0) {
 		(void)fprintf(stderr, "hilld: %s\n", error.text);
 		return rc;

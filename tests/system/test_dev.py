@@ -49,6 +49,18 @@ def test_a_guest_meets_the_house_with_the_printed_line(dev, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_its_start_leaves_nothing(dev, tmp_path, number):
+    until = time.monotonic() + 20
+    while not list(tmp_path.iterdir()):
+        assert time.monotonic() < until and dev.poll() is None
+        time.sleep(0.001)
+    dev.send_signal(number)
+    dev.communicate(timeout=20)
+    assert dev.returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_of_it(dev, tmp_path, number):
     greeting(dev)
     assert len(list(tmp_path.glob("hill-dev-*/*.token"))) == 7
