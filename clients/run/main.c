@@ -53,7 +53,8 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (options.match_path != NULL)
-		return finish(run_rematch(&options, argc - used, argv + used));
+		return finish(
+			run_rehearsal(&options, argc - used, argv + used));
 	if (used >= argc)
 		return usage_error("wants a contest: rabbit-runner, "
 				   "image-battle or lambda-mining");

@@ -83,8 +83,8 @@ int run_any(const struct game *game, const struct run_options *options,
 int run_league(const struct run_options *options, int argc,
 	       char **argv) WARN_UNUSED;
 /* hill-run --match; the words are PROG and its own. */
-int run_rematch(const struct run_options *options, int argc,
-		char **argv) WARN_UNUSED;
+int run_rehearsal(const struct run_options *options, int argc,
+		  char **argv) WARN_UNUSED;
 /* Wrong usage: say WHAT, as printf, and return EXIT_BAD. */
 int usage_error(const char *format, ...) PRINTF_LIKE(1, 2) WARN_UNUSED;
 

@@ -243,7 +243,7 @@ def export_match(hilld, folder, bots, game, map_path, seats=1, params="", option
     return path
 
 
-def rematch(path, *words, code=0):
+def rehearse(path, *words, code=0):
     return play("--match", path, *words, code=code, timeout=600)
 
 
@@ -251,36 +251,36 @@ def test_plays_a_stored_run_again(walk, hilld):
     path = export_match(hilld, walk, {"walker": [PYTHON, walk / "walk.py", 1]}, "rabbit-runner",
                         MAPS / "small.map", params="turns=12")
     bot = [PYTHON, "walk.py"]
-    out, _ = rematch(path, "--seat", 1, "--", *bot, 1)
+    out, _ = rehearse(path, "--seat", 1, "--", *bot, 1)
     assert "All 12 replies are as they were." in out
     document = json.loads(path.read_text())
     assert document["match"]["bot_seed"] != document["match"]["seed"]
     replies = [entry["text"] for entry in document["transcript"]]
 
     # Another draw: the first reply that is another is named, with both.
-    out, _ = rematch(path, "--seat", 1, "--", *bot, 2, code=1)
+    out, _ = rehearse(path, "--seat", 1, "--", *bot, 2, code=1)
     turn = int(re.search(r"^Turn (\d+) is the first whose reply differs", out, re.M)[1])
     assert f"stored: {replies[turn - 1]} (" in out and "live:   move" in out
-    first = json.loads(rematch(path, "--seat", 1, "--json", "--", *bot, 2, code=1)[0])["first"]
+    first = json.loads(rehearse(path, "--seat", 1, "--json", "--", *bot, 2, code=1)[0])["first"]
     assert first["turn"] == turn and first["stored"]["text"] == replies[turn - 1]
     assert first["live"]["text"] != replies[turn - 1]
 
     # From the end on nothing of it is used, and the score is the stored one.
-    late = json.loads(rematch(path, "--seat", 1, "--from-turn", 13, "--json", "--", *bot, 2,
+    late = json.loads(rehearse(path, "--seat", 1, "--from-turn", 13, "--json", "--", *bot, 2,
                               code=1)[0])
     assert late["own_from"] == 0 and late["first"]["turn"] == turn
     assert late["seats"][0]["now"] == late["seats"][0]["stored"]
 
     # Bots that end, are late, or cannot be started.
     script(walk, "raise SystemExit(3)\n", "die.py")
-    out, err = rematch(path, "--seat", 1, "--", PYTHON, "die.py", code=1)
+    out, err = rehearse(path, "--seat", 1, "--", PYTHON, "die.py", code=1)
     assert "Turn 1 is the first" in out and "live:   (gone" in out and "exit status 3" in err
     script(walk, "import time\ntime.sleep(60)\n", "sleep.py")
-    out, _ = rematch(path, "--seat", 1, "--limit", 300, "--init", 0, "--", PYTHON, "sleep.py",
+    out, _ = rehearse(path, "--seat", 1, "--limit", 300, "--init", 0, "--", PYTHON, "sleep.py",
                      code=1)
     assert "live:   (late)" in out
-    assert "cannot run ./no" in rematch(path, "--seat", 1, "--", "./no", code=2)[1]
-    assert "it has only 1 seats" in rematch(path, "--seat", 2, "--", *bot, 1, code=2)[1]
+    assert "cannot run ./no" in rehearse(path, "--seat", 1, "--", "./no", code=2)[1]
+    assert "it has only 1 seats" in rehearse(path, "--seat", 2, "--", *bot, 1, code=2)[1]
 
 
 def test_says_what_cannot_be_played_again(walk):
@@ -304,9 +304,9 @@ def test_plays_one_seat_of_a_stored_battle_again(room, hilld):  # noqa: F811
     seats = [seat["bot"] for seat in json.loads(path.read_text())["match"]["seats"]]
     for name, step in (("two", 2), ("three", 3)):
         seat = seats.index(name) + 1
-        out, _ = rematch(path, "--seat", seat, "--", PYTHON, paths[step])
+        out, _ = rehearse(path, "--seat", seat, "--", PYTHON, paths[step])
         assert "All 8 replies are as they were." in out
-        document = json.loads(rematch(path, "--seat", seat, "--from-turn", 4, "--json", "--",
+        document = json.loads(rehearse(path, "--seat", seat, "--from-turn", 4, "--json", "--",
                                       PYTHON, paths[5 - step], code=1)[0])
         assert document["first"]["turn"] == 1 and document["own_from"] >= 4
 
@@ -314,9 +314,9 @@ def test_plays_one_seat_of_a_stored_battle_again(room, hilld):  # noqa: F811
 def test_plays_a_stored_mine_again(room, hilld):  # noqa: F811
     path = export_match(hilld, room, {"greedy": [BOTS / "lambda-greedy"]}, "lambda-mining",
                         room / "m.map")
-    assert "All 1 replies" in rematch(path, "--seat", 1, "--", BOTS / "lambda-greedy")[0]
+    assert "All 1 replies" in rehearse(path, "--seat", 1, "--", BOTS / "lambda-greedy")[0]
     script(room, "print('A')\n", "abort.py")
-    out, _ = rematch(path, "--seat", 1, "--", PYTHON, "abort.py", code=1)
+    out, _ = rehearse(path, "--seat", 1, "--", PYTHON, "abort.py", code=1)
     assert "live:   A (1 bytes)" in out
 
 
@@ -330,14 +330,14 @@ def test_finds_where_crazy3_leaves_crazys_way(tmp_path, hilld):
                         CONTESTANTS / "rabbit-runner/maps/test.map",
                         params=f"turns={500 if IS_LONG else 60}")
     calm = ("--limit", 60000, "--seat", 1)
-    out, _ = rematch(path, *calm, "--", python2(), crazy)
+    out, _ = rehearse(path, *calm, "--", python2(), crazy)
     print(out)
     assert "replies are as they were" in out
-    out, _ = rematch(path, *calm, "--", PYTHON, crazy.with_name("crazy3.py"), code=1)
+    out, _ = rehearse(path, *calm, "--", PYTHON, crazy.with_name("crazy3.py"), code=1)
     print(out)
     turn = int(re.search(r"^Turn (\d+) is the first whose reply differs", out, re.M)[1])
     replies = [entry["text"] for entry in json.loads(path.read_text())["transcript"]]
-    first = json.loads(rematch(path, *calm, "--json", "--", PYTHON, crazy.with_name("crazy3.py"),
+    first = json.loads(rehearse(path, *calm, "--json", "--", PYTHON, crazy.with_name("crazy3.py"),
                                code=1)[0])["first"]
     assert (first["turn"], first["stored"]["text"]) == (turn, replies[turn - 1])
     assert first["live"]["text"] != replies[turn - 1]

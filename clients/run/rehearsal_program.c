@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rematch_program.c - hill-run --match: the live seat's program. */
+/* rehearsal_program.c - hill-run --match: the live seat's program. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "clients/run/file.h"
 #include "clients/run/folder.h"
 #include "clients/run/play.h"
-#include "clients/run/rematch.h"
-#include "clients/run/rematch_report.h"
+#include "clients/run/rehearsal.h"
+#include "clients/run/rehearsal_report.h"
 #include "clients/run/tell.h"
 #include "server/base/clock.h"
 
@@ -28,7 +28,7 @@ struct live {
 	const struct run_options *options; /* borrowed */
 	const volatile sig_atomic_t *stop;
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 	struct play_match match; /* its folder, its words */
 	struct program program;
 	struct match_limits limits;
@@ -60,26 +60,26 @@ static void on_line(void *context, const char *line, size_t len)
 
 static void give_lines(struct live *live)
 {
-	struct rematch *rematch = &live->rematch;
+	struct rehearsal *rehearsal = &live->rehearsal;
 
-	if (rematch->lines.len > 0)
-		program_write(&live->program, rematch->lines.data,
-			      rematch->lines.len);
-	buf_clear(&rematch->lines);
-	if (!rematch->is_waiting)
+	if (rehearsal->lines.len > 0)
+		program_write(&live->program, rehearsal->lines.data,
+			      rehearsal->lines.len);
+	buf_clear(&rehearsal->lines);
+	if (!rehearsal->is_waiting)
 		live->asked_us = 0;
 	else if (live->asked_us == 0 ||
-		 live->turn != rematch->turns[rematch->seat]) {
+		 live->turn != rehearsal->turns[rehearsal->seat]) {
 		live->asked_us = clock_now_us();
 		live->is_interrupted = false;
 	}
-	live->turn = rematch->turns[rematch->seat];
+	live->turn = rehearsal->turns[rehearsal->seat];
 }
 
 static void take(struct live *live, enum game_input kind, const char *text,
 		 size_t len)
 {
-	rematch_take(&live->rematch, kind, text, len);
+	rehearsal_take(&live->rehearsal, kind, text, len);
 	give_lines(live);
 }
 
@@ -103,7 +103,7 @@ static void take_reply(struct live *live, const char *line, size_t len)
 static void take_lines(struct live *live)
 {
 	while (live->nlines > 0 &&
-	       (live->owed > 0 || live->rematch.is_waiting)) {
+	       (live->owed > 0 || live->rehearsal.is_waiting)) {
 		struct buf line = BUF_INIT(SIZE_MAX / 8);
 		size_t len;
 
@@ -199,13 +199,13 @@ static bool wait(struct live *live, int64_t until_us)
 
 static bool play_on(struct live *live)
 {
-	const struct rematch *rematch = &live->rematch;
+	const struct rehearsal *rehearsal = &live->rehearsal;
 
 	give_lines(live);
-	while (!rematch->is_over && *live->stop == 0) {
+	while (!rehearsal->is_over && *live->stop == 0) {
 		int64_t until_us = late_us(live);
 
-		if (!rematch->is_waiting && !live->is_gone)
+		if (!rehearsal->is_waiting && !live->is_gone)
 			return true; /* over for it */
 		if (live->is_gone && live->nlines == 0) {
 			take(live, GAME_GONE, "", 0);
@@ -305,8 +305,8 @@ static bool prepare(struct live *live)
 		live->limits.init_ms = stored->init_ms;
 	if (options->turn_ms != 0)
 		live->limits.grace_ms = stored->grace_ms;
-	if (rematch_new(&live->rematch, stored, options->match_seat - 1,
-			options->from_turn, &error) < 0) {
+	if (rehearsal_new(&live->rehearsal, stored, options->match_seat - 1,
+			  options->from_turn, &error) < 0) {
 		tell("%s: %s", options->match_path, error.text);
 		return false;
 	}
@@ -354,7 +354,8 @@ static bool make_words(struct live *live, int argc, char **argv)
 
 static void tell_end(const struct live *live)
 {
-	if (live->rematch.is.kind != GAME_GONE || !live->rematch.is.is_there)
+	if (live->rehearsal.is.kind != GAME_GONE ||
+	    !live->rehearsal.is.is_there)
 		return;
 	if (live->status.end == KEEPER_NOT_STARTED)
 		tell("cannot run %s: %s", live->match.argv[0].words[0],
@@ -374,12 +375,12 @@ static void print(const struct live *live)
 	char *dump;
 
 	if (!live->options->is_json) {
-		rematch_report_text(&live->rematch, &text);
+		rehearsal_report_text(&live->rehearsal, &text);
 		tell_result(buf_text(&text), text.len);
 		buf_release(&text);
 		return;
 	}
-	json = rematch_report_json(&live->rematch);
+	json = rehearsal_report_json(&live->rehearsal);
 	dump = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	json_decref(json);
 	if (dump != NULL) {
@@ -405,12 +406,12 @@ static int run(struct live *live)
 	if (live->status.end == KEEPER_NOT_STARTED && live->is_gone)
 		return EXIT_BAD;
 	print(live);
-	return live->rematch.differing == 0 ? EXIT_PLAYED : EXIT_DIED;
+	return live->rehearsal.differing == 0 ? EXIT_PLAYED : EXIT_DIED;
 }
 
 static void release(struct live *live)
 {
-	rematch_release(&live->rematch);
+	rehearsal_release(&live->rehearsal);
 	stored_release(&live->stored);
 	words_release(&live->match.argv[0]);
 	free(live->match.folders[0]);
@@ -419,7 +420,7 @@ static void release(struct live *live)
 	free(live);
 }
 
-int run_rematch(const struct run_options *options, int argc, char **argv)
+int run_rehearsal(const struct run_options *options, int argc, char **argv)
 {
 	struct live *live;
 	int status = EXIT_BAD;

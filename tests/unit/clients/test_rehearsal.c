@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clients/run/rematch_report.h"
+#include "clients/run/rehearsal_report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,19 +78,19 @@ static void load_stored(struct stored *stored, json_t *document)
 		fail_msg("%s", error.text);
 }
 
-static void begin(struct rematch *rematch, const struct stored *stored,
+static void begin(struct rehearsal *rehearsal, const struct stored *stored,
 		  unsigned seat, int64_t from_turn)
 {
 	struct game_error error = { "" };
 
-	assert_int_equal(rematch_new(rematch, stored, seat, from_turn, &error),
-			 0);
+	assert_int_equal(
+		rehearsal_new(rehearsal, stored, seat, from_turn, &error), 0);
 }
 
-static void reply(struct rematch *rematch, const char *text)
+static void reply(struct rehearsal *rehearsal, const char *text)
 {
-	assert_true(rematch->is_waiting);
-	rematch_take(rematch, GAME_REPLY, text, strlen(text));
+	assert_true(rehearsal->is_waiting);
+	rehearsal_take(rehearsal, GAME_REPLY, text, strlen(text));
 }
 
 /* ---- a seat alone ---- */
@@ -98,20 +98,20 @@ static void reply(struct rematch *rematch, const char *text)
 static void finds_nothing_when_replies_are_as_they_were(void **state)
 {
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 
 	(void)state;
 	load_stored(&stored, make_run());
-	begin(&rematch, &stored, 0, 1);
-	assert_non_null(strstr(buf_text(&rematch.lines), "turnsleft 6\n"));
+	begin(&rehearsal, &stored, 0, 1);
+	assert_non_null(strstr(buf_text(&rehearsal.lines), "turnsleft 6\n"));
 	for (unsigned i = 0; i < TURNS; i++)
-		reply(&rematch, "move");
-	assert_true(rematch.is_over);
-	assert_false(rematch.is_waiting);
-	assert_int_equal(rematch.compared, TURNS);
-	assert_int_equal(rematch.differing, 0);
-	assert_int_equal(rematch.first_turn, 0);
-	rematch_release(&rematch);
+		reply(&rehearsal, "move");
+	assert_true(rehearsal.is_over);
+	assert_false(rehearsal.is_waiting);
+	assert_int_equal(rehearsal.compared, TURNS);
+	assert_int_equal(rehearsal.differing, 0);
+	assert_int_equal(rehearsal.first_turn, 0);
+	rehearsal_release(&rehearsal);
 	stored_release(&stored);
 }
 
@@ -119,21 +119,22 @@ static void names_the_first_turn_that_differs_and_goes_on(void **state)
 {
 	struct buf text = BUF_INIT(BYTES_MAX);
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 	json_t *json;
 
 	(void)state;
 	load_stored(&stored, make_run());
-	begin(&rematch, &stored, 0, 1);
+	begin(&rehearsal, &stored, 0, 1);
 	for (unsigned i = 1; i <= TURNS; i++)
-		reply(&rematch, i == 3 || i == 5 ? "move 1,1 to 2,1" : "move");
-	assert_true(rematch.is_over);
-	assert_int_equal(rematch.first_turn, 3);
-	assert_int_equal(rematch.own_from, 3);
-	assert_int_equal(rematch.differing, 2);
-	assert_string_equal(rematch.was.text, "move");
-	assert_string_equal(rematch.is.text, "move 1,1 to 2,1");
-	rematch_report_text(&rematch, &text);
+		reply(&rehearsal,
+		      i == 3 || i == 5 ? "move 1,1 to 2,1" : "move");
+	assert_true(rehearsal.is_over);
+	assert_int_equal(rehearsal.first_turn, 3);
+	assert_int_equal(rehearsal.own_from, 3);
+	assert_int_equal(rehearsal.differing, 2);
+	assert_string_equal(rehearsal.was.text, "move");
+	assert_string_equal(rehearsal.is.text, "move 1,1 to 2,1");
+	rehearsal_report_text(&rehearsal, &text);
 	assert_non_null(strstr(buf_text(&text),
 			       "Turn 3 is the first whose reply differs, from "
 			       "byte 5:\n  stored: move (4 bytes)\n"
@@ -141,14 +142,14 @@ static void names_the_first_turn_that_differs_and_goes_on(void **state)
 	assert_non_null(strstr(buf_text(&text),
 			       "first                   "
 			       "          2.5            0\n"));
-	json = rematch_report_json(&rematch);
+	json = rehearsal_report_json(&rehearsal);
 	assert_int_equal(json_integer_value(json_object_get(
 				 json_object_get(json, "first"), "turn")),
 			 3);
 	assert_true(json_is_false(json_object_get(json, "same")));
 	json_decref(json);
 	buf_release(&text);
-	rematch_release(&rematch);
+	rehearsal_release(&rehearsal);
 	stored_release(&stored);
 }
 
@@ -157,16 +158,16 @@ static double score_from(const struct stored *stored, int64_t from,
 			 int64_t *ret_own_from)
 {
 	struct game_score score;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 
-	begin(&rematch, stored, 0, from);
+	begin(&rehearsal, stored, 0, from);
 	for (unsigned i = 1; i <= TURNS; i++)
-		reply(&rematch, i == 2 ? "move 1,1 to 2,1" : "move");
-	assert_int_equal(rematch.first_turn, 2);
-	assert_int_equal(rematch.differing, 1);
-	rematch_scores(&rematch, &score);
-	*ret_own_from = rematch.own_from;
-	rematch_release(&rematch);
+		reply(&rehearsal, i == 2 ? "move 1,1 to 2,1" : "move");
+	assert_int_equal(rehearsal.first_turn, 2);
+	assert_int_equal(rehearsal.differing, 1);
+	rehearsal_scores(&rehearsal, &score);
+	*ret_own_from = rehearsal.own_from;
+	rehearsal_release(&rehearsal);
 	return score.score;
 }
 
@@ -192,20 +193,20 @@ static void a_missing_late_or_ended_reply_differs(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		struct stored stored;
-		struct rematch rematch;
+		struct rehearsal rehearsal;
 
 		load_stored(&stored, make_run());
-		begin(&rematch, &stored, 0, 1);
-		reply(&rematch, "move");
-		rematch_take(&rematch, kinds[i], "", 0);
-		assert_int_equal(rematch.first_turn, 2);
-		assert_int_equal(rematch.is.kind, kinds[i]);
-		assert_int_equal(rematch.was.kind, GAME_REPLY);
+		begin(&rehearsal, &stored, 0, 1);
+		reply(&rehearsal, "move");
+		rehearsal_take(&rehearsal, kinds[i], "", 0);
+		assert_int_equal(rehearsal.first_turn, 2);
+		assert_int_equal(rehearsal.is.kind, kinds[i]);
+		assert_int_equal(rehearsal.was.kind, GAME_REPLY);
 		/* Both end this game. */
-		assert_true(rematch.is_over);
-		rematch_take(&rematch, GAME_REPLY, "move", 4);
-		assert_int_equal(rematch.compared, 2);
-		rematch_release(&rematch);
+		assert_true(rehearsal.is_over);
+		rehearsal_take(&rehearsal, GAME_REPLY, "move", 4);
+		assert_int_equal(rehearsal.compared, 2);
+		rehearsal_release(&rehearsal);
 		stored_release(&stored);
 	}
 }
@@ -214,20 +215,20 @@ static void a_dead_program_is_fed_from_the_transcript_till_its_turn(
 	void **state)
 {
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 
 	(void)state;
 	load_stored(&stored, make_run());
-	begin(&rematch, &stored, 0, 4);
-	reply(&rematch, "move");
+	begin(&rehearsal, &stored, 0, 4);
+	reply(&rehearsal, "move");
 	for (unsigned i = 2; i <= 4; i++) {
-		assert_false(rematch.is_over);
-		rematch_take(&rematch, GAME_GONE, "", 0);
+		assert_false(rehearsal.is_over);
+		rehearsal_take(&rehearsal, GAME_GONE, "", 0);
 	}
-	assert_true(rematch.is_over);
-	assert_int_equal(rematch.first_turn, 2);
-	assert_int_equal(rematch.own_from, 4);
-	rematch_release(&rematch);
+	assert_true(rehearsal.is_over);
+	assert_int_equal(rehearsal.first_turn, 2);
+	assert_int_equal(rehearsal.own_from, 4);
+	rehearsal_release(&rehearsal);
 	stored_release(&stored);
 }
 
@@ -235,21 +236,21 @@ static void goes_on_where_the_stored_match_had_ended(void **state)
 {
 	json_t *document = make_run();
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 
 	(void)state;
 	(void)json_array_clear(json_object_get(document, "transcript"));
 	add_input(document, 0, "reply", "move");
 	add_input(document, 0, "late", NULL);
 	load_stored(&stored, document);
-	begin(&rematch, &stored, 0, 1);
+	begin(&rehearsal, &stored, 0, 1);
 	for (unsigned i = 0; i < TURNS; i++)
-		reply(&rematch, "move");
-	assert_true(rematch.is_over);
-	assert_int_equal(rematch.first_turn, 2);
-	assert_int_equal(rematch.was.kind, GAME_LATE);
-	assert_int_equal(rematch.differing, TURNS - 1);
-	rematch_release(&rematch);
+		reply(&rehearsal, "move");
+	assert_true(rehearsal.is_over);
+	assert_int_equal(rehearsal.first_turn, 2);
+	assert_int_equal(rehearsal.was.kind, GAME_LATE);
+	assert_int_equal(rehearsal.differing, TURNS - 1);
+	rehearsal_release(&rehearsal);
 	stored_release(&stored);
 }
 
@@ -298,17 +299,17 @@ static void feeds_the_other_seat_in_the_transcripts_order(void **state)
 	for (unsigned seat = 0; seat < 2; seat++) {
 		struct buf got = BUF_INIT(BYTES_MAX);
 		struct stored stored;
-		struct rematch rematch;
+		struct rehearsal rehearsal;
 
 		load_stored(&stored, make_battle(seat, &got));
-		begin(&rematch, &stored, seat, 1);
+		begin(&rehearsal, &stored, seat, 1);
 		for (unsigned i = 0; i < BATTLE_TURNS; i++)
-			reply(&rematch, answers[seat][i]);
-		assert_true(rematch.is_over);
-		assert_int_equal(rematch.differing, 0);
-		assert_string_equal(buf_text(&rematch.lines), buf_text(&got));
+			reply(&rehearsal, answers[seat][i]);
+		assert_true(rehearsal.is_over);
+		assert_int_equal(rehearsal.differing, 0);
+		assert_string_equal(buf_text(&rehearsal.lines), buf_text(&got));
 		buf_release(&got);
-		rematch_release(&rematch);
+		rehearsal_release(&rehearsal);
 		stored_release(&stored);
 	}
 }
@@ -318,28 +319,28 @@ static void a_seat_without_replies_left_is_gone(void **state)
 	struct buf got = BUF_INIT(BYTES_MAX);
 	struct buf text = BUF_INIT(BYTES_MAX);
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 
 	(void)state;
 	load_stored(&stored, make_battle(0, &got));
-	begin(&rematch, &stored, 0, 1);
+	begin(&rehearsal, &stored, 0, 1);
 	/* It plays on where it had passed, into the other's next pixel. */
-	for (unsigned i = 0; rematch.is_waiting && i < 8; i++) {
+	for (unsigned i = 0; rehearsal.is_waiting && i < 8; i++) {
 		char pixel[16];
 
 		(void)snprintf(pixel, sizeof(pixel), "1,%u", i + 2);
-		reply(&rematch, pixel);
+		reply(&rehearsal, pixel);
 	}
-	assert_int_equal(rematch.first_turn, BATTLE_TURNS);
-	assert_int_equal(rematch.ran_out[1], BATTLE_TURNS + 1);
-	assert_int_equal(rematch.invalid[1], 0);
-	rematch_report_text(&rematch, &text);
+	assert_int_equal(rehearsal.first_turn, BATTLE_TURNS);
+	assert_int_equal(rehearsal.ran_out[1], BATTLE_TURNS + 1);
+	assert_int_equal(rehearsal.invalid[1], 0);
+	rehearsal_report_text(&rehearsal, &text);
 	assert_non_null(strstr(buf_text(&text),
 			       "Seat 2 (second): no stored reply is left at "
 			       "its turn 6; it is gone.\n"));
 	buf_release(&got);
 	buf_release(&text);
-	rematch_release(&rematch);
+	rehearsal_release(&rehearsal);
 	stored_release(&stored);
 }
 
@@ -358,28 +359,28 @@ static void counts_stored_replies_that_no_longer_fit(void **state)
 {
 	struct buf got = BUF_INIT(BYTES_MAX);
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 
 	(void)state;
 	load_stored(&stored, make_battle(1, &got));
-	begin(&rematch, &stored, 0, 1);
+	begin(&rehearsal, &stored, 0, 1);
 	/* In its third turn it takes what the other takes in its fourth. */
 	for (unsigned i = 0; i < 3; i++) {
 		struct buf way = BUF_INIT(BYTES_MAX);
 
 		add_way(&way, 10 * i, 10);
-		reply(&rematch, buf_text(&way));
+		reply(&rehearsal, buf_text(&way));
 		buf_release(&way);
 	}
-	while (rematch.is_waiting)
-		reply(&rematch, "");
-	assert_int_equal(rematch.first_turn, 1);
-	assert_int_equal(rematch.own_from, 1);
-	assert_int_equal(rematch.invalid[0], 0);
-	assert_int_equal(rematch.invalid[1], 1);
-	assert_true(rematch.is_over);
+	while (rehearsal.is_waiting)
+		reply(&rehearsal, "");
+	assert_int_equal(rehearsal.first_turn, 1);
+	assert_int_equal(rehearsal.own_from, 1);
+	assert_int_equal(rehearsal.invalid[0], 0);
+	assert_int_equal(rehearsal.invalid[1], 1);
+	assert_true(rehearsal.is_over);
 	buf_release(&got);
-	rematch_release(&rematch);
+	rehearsal_release(&rehearsal);
 	stored_release(&stored);
 }
 
@@ -445,13 +446,14 @@ static void refuses_a_seat_that_is_not_there(void **state)
 {
 	struct game_error error = { "" };
 	struct stored stored;
-	struct rematch rematch;
+	struct rehearsal rehearsal;
 
 	(void)state;
 	load_stored(&stored, make_run());
-	assert_int_equal(rematch_new(&rematch, &stored, 1, 1, &error), -EINVAL);
+	assert_int_equal(rehearsal_new(&rehearsal, &stored, 1, 1, &error),
+			 -EINVAL);
 	assert_string_equal(error.text, "it has only 1 seats");
-	rematch_release(&rematch);
+	rehearsal_release(&rehearsal);
 	stored_release(&stored);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clients/run/rematch_report.h"
+#include "clients/run/rehearsal_report.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum {
 	BEFORE_BYTES = 60, /* and of that what stands before it differs */
 };
 
-static const char *kind_word(const struct rematch_reply *reply)
+static const char *kind_word(const struct rehearsal_reply *reply)
 {
 	static const char *const words[GAME_NINPUTS] = { "reply", "late",
 							 "gone" };
@@ -18,7 +18,7 @@ static const char *kind_word(const struct rematch_reply *reply)
 }
 
 /* The part of REPLY around byte FROM, bytes that are no text escaped. */
-static void add_reply(const struct rematch_reply *reply, size_t from,
+static void add_reply(const struct rehearsal_reply *reply, size_t from,
 		      struct buf *out)
 {
 	size_t end;
@@ -53,8 +53,8 @@ static void add_reply(const struct rematch_reply *reply, size_t from,
 	buf_add_format(out, " (%zu bytes)\n", reply->len);
 }
 
-static size_t same_bytes(const struct rematch_reply *a,
-			 const struct rematch_reply *b)
+static size_t same_bytes(const struct rehearsal_reply *a,
+			 const struct rehearsal_reply *b)
 {
 	size_t same = 0;
 
@@ -63,72 +63,73 @@ static size_t same_bytes(const struct rematch_reply *a,
 	return same;
 }
 
-static void add_difference(const struct rematch *rematch, struct buf *out)
+static void add_difference(const struct rehearsal *rehearsal, struct buf *out)
 {
-	size_t same = same_bytes(&rematch->was, &rematch->is);
+	size_t same = same_bytes(&rehearsal->was, &rehearsal->is);
 
-	if (rematch->first_turn == 0) {
+	if (rehearsal->first_turn == 0) {
 		buf_add_format(out, "All %lld replies are as they were.\n",
-			       (long long)rematch->compared);
+			       (long long)rehearsal->compared);
 		return;
 	}
 	buf_add_format(out, "Turn %lld is the first whose reply differs",
-		       (long long)rematch->first_turn);
-	if (rematch->was.is_there && rematch->was.kind == GAME_REPLY &&
-	    rematch->is.kind == GAME_REPLY)
+		       (long long)rehearsal->first_turn);
+	if (rehearsal->was.is_there && rehearsal->was.kind == GAME_REPLY &&
+	    rehearsal->is.kind == GAME_REPLY)
 		buf_add_format(out, ", from byte %zu", same + 1);
 	buf_add_text(out, ":\n  stored: ");
-	add_reply(&rematch->was, same, out);
+	add_reply(&rehearsal->was, same, out);
 	buf_add_text(out, "  live:   ");
-	add_reply(&rematch->is, same, out);
-	if (rematch->from_turn > 1)
+	add_reply(&rehearsal->is, same, out);
+	if (rehearsal->from_turn > 1)
 		buf_add_format(out,
 			       "Turns before %lld were fed from the "
 			       "transcript.\n",
-			       (long long)rematch->from_turn);
-	if (rematch->own_from > 0)
+			       (long long)rehearsal->from_turn);
+	if (rehearsal->own_from > 0)
 		buf_add_format(out,
 			       "From turn %lld on it is another game, with the "
 			       "live replies.\n",
-			       (long long)rematch->own_from);
+			       (long long)rehearsal->own_from);
 	buf_add_format(out, "%lld of %lld replies differ.\n",
-		       (long long)rematch->differing,
-		       (long long)rematch->compared);
+		       (long long)rehearsal->differing,
+		       (long long)rehearsal->compared);
 }
 
-static void add_others(const struct rematch *rematch, struct buf *out)
+static void add_others(const struct rehearsal *rehearsal, struct buf *out)
 {
 
-	for (unsigned i = 0; i < rematch->stored->setup.seats; i++) {
-		if (i == rematch->seat)
+	for (unsigned i = 0; i < rehearsal->stored->setup.seats; i++) {
+		if (i == rehearsal->seat)
 			continue;
-		if (rematch->invalid[i] > 0)
-			buf_add_format(out,
-				       "Seat %u (%s): %llu stored replies hold "
-				       "something that the rules ignore now.\n",
-				       i + 1, rematch->stored->bots[i],
-				       (unsigned long long)rematch->invalid[i]);
-		if (rematch->ran_out[i] > 0)
+		if (rehearsal->invalid[i] > 0)
+			buf_add_format(
+				out,
+				"Seat %u (%s): %llu stored replies hold "
+				"something that the rules ignore now.\n",
+				i + 1, rehearsal->stored->bots[i],
+				(unsigned long long)rehearsal->invalid[i]);
+		if (rehearsal->ran_out[i] > 0)
 			buf_add_format(out,
 				       "Seat %u (%s): no stored reply is left "
 				       "at its turn %lld; it is gone.\n",
-				       i + 1, rematch->stored->bots[i],
-				       (long long)rematch->ran_out[i]);
+				       i + 1, rehearsal->stored->bots[i],
+				       (long long)rehearsal->ran_out[i]);
 	}
 }
 
-void rematch_report_text(const struct rematch *rematch, struct buf *out)
+void rehearsal_report_text(const struct rehearsal *rehearsal, struct buf *out)
 {
-	const struct stored *stored = rematch->stored;
+	const struct stored *stored = rehearsal->stored;
 	struct game_score scores[GAME_SEATS_MAX];
 
-	rematch_scores(rematch, scores);
+	rehearsal_scores(rehearsal, scores);
 	buf_add_format(out, "Match %lld: %s on %s, seed %.40s, seat %u (%s)\n",
 		       (long long)stored->id, stored->game->name,
-		       stored->map_name, stored->setup.seed, rematch->seat + 1,
-		       stored->bots[rematch->seat]);
-	add_difference(rematch, out);
-	add_others(rematch, out);
+		       stored->map_name, stored->setup.seed,
+		       rehearsal->seat + 1, stored->bots[rehearsal->seat]);
+	add_difference(rehearsal, out);
+	add_others(rehearsal, out);
 	buf_add_format(out, "%-6s%-24s %12s %12s\n", "Seat", "Bot", "Stored",
 		       "Now");
 	for (unsigned i = 0; i < stored->setup.seats; i++) {
@@ -144,7 +145,7 @@ void rematch_report_text(const struct rematch *rematch, struct buf *out)
 	}
 }
 
-static json_t *reply_json(const struct rematch_reply *reply)
+static json_t *reply_json(const struct rehearsal_reply *reply)
 {
 	json_t *json = json_pack("{ss}", "kind", kind_word(reply));
 
@@ -160,36 +161,36 @@ static json_t *real_json(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-json_t *rematch_report_json(const struct rematch *rematch)
+json_t *rehearsal_report_json(const struct rehearsal *rehearsal)
 {
 	json_t *seats = json_array();
 	json_t *json = json_pack("{sI, si, sI, sb, sI, sI, sI}", "match",
-				 (json_int_t)rematch->stored->id, "seat",
-				 (int)rematch->seat + 1, "from_turn",
-				 (json_int_t)rematch->from_turn, "same",
-				 rematch->differing == 0, "compared",
-				 (json_int_t)rematch->compared, "differing",
-				 (json_int_t)rematch->differing, "own_from",
-				 (json_int_t)rematch->own_from);
+				 (json_int_t)rehearsal->stored->id, "seat",
+				 (int)rehearsal->seat + 1, "from_turn",
+				 (json_int_t)rehearsal->from_turn, "same",
+				 rehearsal->differing == 0, "compared",
+				 (json_int_t)rehearsal->compared, "differing",
+				 (json_int_t)rehearsal->differing, "own_from",
+				 (json_int_t)rehearsal->own_from);
 	struct game_score scores[GAME_SEATS_MAX];
 
-	if (rematch->first_turn > 0)
+	if (rehearsal->first_turn > 0)
 		(void)json_object_set_new(
 			json, "first",
 			json_pack("{sI, so, so}", "turn",
-				  (json_int_t)rematch->first_turn, "stored",
-				  reply_json(&rematch->was), "live",
-				  reply_json(&rematch->is)));
-	rematch_scores(rematch, scores);
-	for (unsigned i = 0; i < rematch->stored->setup.seats; i++)
+				  (json_int_t)rehearsal->first_turn, "stored",
+				  reply_json(&rehearsal->was), "live",
+				  reply_json(&rehearsal->is)));
+	rehearsal_scores(rehearsal, scores);
+	for (unsigned i = 0; i < rehearsal->stored->setup.seats; i++)
 		(void)json_array_append_new(
 			seats,
 			json_pack("{ss, so, so, sI, sI}", "bot",
-				  rematch->stored->bots[i], "stored",
-				  real_json(rematch->stored->scores[i]), "now",
-				  real_json(scores[i].score), "invalid",
-				  (json_int_t)rematch->invalid[i], "ran_out",
-				  (json_int_t)rematch->ran_out[i]));
+				  rehearsal->stored->bots[i], "stored",
+				  real_json(rehearsal->stored->scores[i]),
+				  "now", real_json(scores[i].score), "invalid",
+				  (json_int_t)rehearsal->invalid[i], "ran_out",
+				  (json_int_t)rehearsal->ran_out[i]));
 	(void)json_object_set_new(json, "seats", seats);
 	return json;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rematch.h - a stored match played again with one seat live and the others
+ * rehearsal.h - a stored match played again with one seat live and the others
  * from its transcript. Pure; who runs the program calls in.
+ * (hill-run --match; hillctl rematch is a new match of all its bots.)
  *
- *	rematch_new(&rematch, &stored, seat, from_turn, &error)
- *	until rematch->is_over:
- *		give rematch->lines to the program, and clear them
- *		while rematch->is_waiting: wait for its reply, then
- *			rematch_take(rematch, GAME_REPLY, text, len)
+ *	rehearsal_new(&rehearsal, &stored, seat, from_turn, &error)
+ *	until rehearsal->is_over:
+ *		give rehearsal->lines to the program, and clear them
+ *		while rehearsal->is_waiting: wait for its reply, then
+ *			rehearsal_take(rehearsal, GAME_REPLY, text, len)
  *
  * What is fed next is the earliest stored input of all seats that fits now: a
  * reply or a late one fits when its seat owes a reply, a gone one always until
@@ -17,20 +18,20 @@
  * engine judges what it makes of replies to a game that is another now. A
  * stored seat that owes a reply and has none left is gone.
  */
-#ifndef HILL_CLIENTS_RUN_REMATCH_H
-#define HILL_CLIENTS_RUN_REMATCH_H
+#ifndef HILL_CLIENTS_RUN_REHEARSAL_H
+#define HILL_CLIENTS_RUN_REHEARSAL_H
 
 #include "clients/run/stored.h"
 
-/* One input, or that there is none. Text owned by the rematch. */
-struct rematch_reply {
+/* One input, or that there is none. Text owned by the rehearsal. */
+struct rehearsal_reply {
 	bool is_there;
 	enum game_input kind;
 	const char *text;
 	size_t len;
 };
 
-struct rematch {
+struct rehearsal {
 	const struct stored *stored; /* borrowed */
 	struct game_state *state;
 	unsigned seat; /* the live one */
@@ -41,9 +42,9 @@ struct rematch {
 	bool has_ended;   /* the live seat's game is over */
 	int64_t turns[GAME_SEATS_MAX]; /* requests put to each seat */
 	/* What came of it. */
-	int64_t compared, differing;  /* turns of the live seat */
-	int64_t first_turn;           /* that differs; 0: none */
-	struct rematch_reply was, is; /* then */
+	int64_t compared, differing;    /* turns of the live seat */
+	int64_t first_turn;             /* that differs; 0: none */
+	struct rehearsal_reply was, is; /* then */
 	int64_t own_from; /* the first turn whose live reply was fed and
 			     differed: from here on it is another game; 0 */
 	/* Of the other seats, in that other game. */
@@ -61,16 +62,18 @@ struct rematch {
  * Begin. 0, or -EINVAL with ERROR: the engine refuses it. RET is to be
  * released in both cases; STORED must outlive it.
  */
-int rematch_new(struct rematch *ret, const struct stored *stored, unsigned seat,
-		int64_t from_turn, struct game_error *error) WARN_UNUSED;
+int rehearsal_new(struct rehearsal *ret, const struct stored *stored,
+		  unsigned seat, int64_t from_turn,
+		  struct game_error *error) WARN_UNUSED;
 /*
  * The live seat's answer to the request that IS_WAITING is about; GAME_GONE
  * may also come at any other time before its end.
  */
-void rematch_take(struct rematch *rematch, enum game_input kind,
-		  const char *text, size_t len);
+void rehearsal_take(struct rehearsal *rehearsal, enum game_input kind,
+		    const char *text, size_t len);
 /* The scores as they are now, of all seats. */
-void rematch_scores(const struct rematch *rematch, struct game_score *ret);
-void rematch_release(struct rematch *rematch);
+void rehearsal_scores(const struct rehearsal *rehearsal,
+		      struct game_score *ret);
+void rehearsal_release(struct rehearsal *rehearsal);
 
 #endif
