@@ -71,6 +71,35 @@ static char *join(const char *first, const char *second)
 	return text;
 }
 
+/* The folder that PATH is in, with its slash. False when it is too long. */
+static bool folder_of(const char *path, char ret[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	int size;
+
+	size = snprintf(ret, PATH_MAX, "%.*s",
+			slash == NULL ? 1 : (int)(slash - path) + 1,
+			slash == NULL ? "." : path);
+	return size >= 0 && size < PATH_MAX;
+}
+
+/* Why there is nothing at PATH, not even a place to make it. */
+static bool lacks_folder(const char *path, struct store_error *error)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+	size_t len;
+
+	if (!folder_of(path, folder) || stat(folder, &st) == 0 ||
+	    errno != ENOENT)
+		return false;
+	for (len = strlen(folder); len > 1 && folder[len - 1] == '/'; len--)
+		folder[len - 1] = '\0';
+	store_error_set(error, "%s: the folder %s does not exist", path,
+			folder);
+	return true;
+}
+
 /* What PATH is, before anything is opened: refuse what can be told by that. */
 static int look_at(const char *path, enum store_mode mode, bool *ret_exists,
 		   struct store_error *error)
@@ -81,6 +110,8 @@ static int look_at(const char *path, enum store_mode mode, bool *ret_exists,
 	*ret_exists = false;
 	if (stat(path, &st) != 0) {
 		err = -errno;
+		if (err == -ENOENT && lacks_folder(path, error))
+			return err;
 		if (err == -ENOENT && mode == STORE_CREATE)
 			return 0;
 		store_error_set(error, "%s: %s", path,
@@ -117,7 +148,7 @@ static int resolve(struct store *store, const char *path, bool exists,
 	const char *slash = strrchr(path, '/');
 	const char *last = slash == NULL ? path : slash + 1;
 	size_t len;
-	int size;
+	int err;
 
 	if (exists) {
 		if (realpath(path, real) == NULL)
@@ -125,10 +156,7 @@ static int resolve(struct store *store, const char *path, bool exists,
 		store->path = xstrdup(real);
 		return 0;
 	}
-	size = snprintf(folder, sizeof(folder), "%.*s",
-			slash == NULL ? 1 : (int)(slash - path) + 1,
-			slash == NULL ? "." : path);
-	if (size < 0 || (size_t)size >= sizeof(folder) || *last == '\0') {
+	if (!folder_of(path, folder) || *last == '\0') {
 		errno = *last == '\0' ? EISDIR : ENAMETOOLONG;
 		goto err;
 	}
@@ -141,9 +169,9 @@ static int resolve(struct store *store, const char *path, bool exists,
 	store->path = join(real, last);
 	return 0;
 err:
-	size = errno;
-	store_error_set(error, "%s: %s", path, strerror(size));
-	return -size;
+	err = -errno;
+	store_error_set(error, "%s: %s", path, strerror(-err));
+	return err;
 }
 
 /*

@@ -119,13 +119,16 @@ static void an_empty_file_is_a_new_one(void **state)
 static void refuses_a_file_that_is_not_there(void **state)
 {
 	struct fixture *fixture = *state;
-	char path[128];
+	char path[128], told[160];
 
 	refuses(fixture->path, STORE_READ, -ENOENT, "no such file");
 	refuses(fixture->path, STORE_WRITE, -ENOENT, "no such file");
 	(void)snprintf(path, sizeof(path), "%s/nowhere/hill.db",
 		       fixture->folder);
-	refuses(path, STORE_CREATE, -ENOENT, "No such file");
+	(void)snprintf(told, sizeof(told), "the folder %s/nowhere does not",
+		       fixture->folder);
+	refuses(path, STORE_CREATE, -ENOENT, told);
+	refuses(path, STORE_READ, -ENOENT, told);
 }
 
 static void refuses_a_directory_and_a_device(void **state)
