@@ -103,6 +103,72 @@ static int take_time(const struct ctl_call *call, const char *name,
 			 name, text);
 }
 
+static bool is_bot(const struct row_catalogue *catalogue, const char *name)
+{
+	for (size_t i = 0; i < catalogue->nbots; i++)
+		if (strcmp(catalogue->bots[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_ladder(const struct row_catalogue *catalogue, const char *name)
+{
+	for (size_t i = 0; i < catalogue->nladders; i++)
+		if (strcmp(catalogue->ladders[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_map(const struct row_catalogue *catalogue, const char *name)
+{
+	for (size_t i = 0; i < catalogue->nmaps; i++)
+		if (strcmp(catalogue->maps[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_game(const struct row_catalogue *catalogue, const char *name)
+{
+	(void)catalogue;
+	return game_find(name) != NULL;
+}
+
+/*
+ * Nothing was found: it is an error when what CALL asks for is not even
+ * there, which a mistyped name is. CTL_OK when it is there.
+ */
+static int check_names(const struct ctl *ctl, const struct ctl_call *call,
+		       struct store *store)
+{
+	static const struct {
+		const char *option, *what;
+		bool (*is_there)(const struct row_catalogue *catalogue,
+				 const char *name);
+	} names[] = { { "bot", "bot", is_bot },
+		      { "opponent", "bot", is_bot },
+		      { "ladder", "ladder", is_ladder },
+		      { "map", "map", is_map },
+		      { "game", "game", is_game } };
+	struct row_catalogue catalogue = { 0 };
+	struct store_error error = { "" };
+	int status = CTL_OK;
+
+	if (store_catalogue(store, &catalogue, &error) != 0)
+		return ctl_fail(ctl, "%s", error.text);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *name = ctl_value(call, names[i].option);
+
+		if (status == CTL_OK && name != NULL &&
+		    !names[i].is_there(&catalogue, name))
+			status = ctl_fail(ctl,
+					  "--%s: '%s': there is no %s of "
+					  "that name",
+					  names[i].option, name, names[i].what);
+	}
+	row_catalogue_release(&catalogue);
+	return status;
+}
+
 static int run_match_list(const struct ctl *ctl, const struct ctl_call *call)
 {
 	int64_t limit = ctl_number(call, "limit", 0);
@@ -137,9 +203,13 @@ static int run_match_list(const struct ctl *ctl, const struct ctl_call *call)
 		return CTL_FAILED;
 	if (store_matches(channel.store, &filter, &list, &error) != 0)
 		status = ctl_fail(ctl, "%s", error.text);
-	else if (ctl->is_json)
+	else if (list.nmatches == 0)
+		status = check_names(ctl, call, channel.store);
+	if (status == CTL_OK && ctl->is_json)
 		print_matches_json(&list);
-	else
+	else if (status == CTL_OK && list.nmatches == 0)
+		(void)puts("no matches");
+	else if (status == CTL_OK)
 		print_matches(&list);
 	row_match_list_release(&list);
 	channel_close(&channel);

@@ -41,7 +41,19 @@ def test_lists_filter_and_page(played):
     page = played.json("match", "list", "--limit", 5, "--before", ids[4])["matches"]
     assert [m["id"] for m in page] == ids[5:10]
     assert len(played.run("match", "list").out.splitlines()) == 51
-    assert played.json("match", "list", "--bot", "nobody")["matches"] == []
+
+
+def test_a_list_without_matches_says_why(played):
+    for option, what in (("--bot", "bot"), ("--ladder", "ladder"), ("--map", "map"),
+                         ("--game", "game")):
+        assert played.refused("match", "list", option, "nobody") == (
+            f"{option}: 'nobody': there is no {what} of that name")
+    assert "no bot" in played.refused("match", "list", "--bot", "crazy", "--opponent", "nobody")
+    played.run("bot", "add", "fresh", "--token-file", "token")
+    for words in (("--bot", "fresh"), ("--bot", "crazy", "--ladder", "mine"),
+                  ("--map", "mine.map", "--before", 1)):
+        assert played.json("match", "list", *words)["matches"] == []
+        assert played.run("match", "list", *words).out == "no matches\n"
 
 
 @pytest.mark.parametrize("seed", ["1.0", "x", "9223372036854775808", ""])
