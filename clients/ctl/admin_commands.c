@@ -5,11 +5,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clients/ctl/ctl.h"
 #include "clients/ctl/table.h"
+#include "clients/ctl/token_file.h"
 #include "proto/name.h"
 #include "server/store/base64.h"
 
@@ -193,11 +193,11 @@ int run_list(const struct ctl *ctl, const struct ctl_call *call)
 /* "bot crazy: added" */
 static void print_done(const struct ctl_call *call)
 {
-	static const char *const done[][2] = { { "add", "added" },
-					       { "change", "changed" },
-					       { "disable", "disabled" },
-					       { "revoke", "revoked" },
-					       { "rotate", "rotated" } };
+	static const char *const done[][2] = {
+		{ "add", "added" },        { "change", "changed" },
+		{ "disable", "disabled" }, { "enable", "enabled" },
+		{ "revoke", "revoked" },   { "rotate", "rotated" }
+	};
 	const char *verb = strchr(call->command->name, ' ') + 1;
 	struct buf name = BUF_INIT(65536);
 
@@ -240,13 +240,12 @@ static json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
 	return reply;
 }
 
-int run_change(const struct ctl *ctl, const struct ctl_call *call)
+/* As run_change, by REQUEST, which it takes. */
+static int change(const struct ctl *ctl, const struct ctl_call *call,
+		  json_t *request_take)
 {
-	json_t *request = make_request(call), *reply;
+	json_t *reply = carry_out(ctl, call, NULL, request_take);
 
-	if (request == NULL)
-		return CTL_USAGE;
-	reply = carry_out(ctl, call, NULL, request);
 	if (reply == NULL)
 		return CTL_FAILED;
 	if (ctl->is_json)
@@ -257,29 +256,41 @@ int run_change(const struct ctl *ctl, const struct ctl_call *call)
 	return CTL_OK;
 }
 
-/* ---- tokens ---- */
-
-/* Write TOKEN and an LF to FD. 0 or -errno. */
-static int write_token(int fd, const char *token)
+int run_change(const struct ctl *ctl, const struct ctl_call *call)
 {
-	size_t len = strlen(token);
+	json_t *request = make_request(call);
 
-	if (write(fd, token, len) != (ssize_t)len || write(fd, "\n", 1) != 1)
-		return errno == 0 ? -ENOSPC : -errno;
-	return fsync(fd) != 0 ? -errno : 0;
+	return request == NULL ? CTL_USAGE : change(ctl, call, request);
 }
+
+int run_enable(const struct ctl *ctl, const struct ctl_call *call)
+{
+	const char *name = call->command->name;
+	json_t *request = make_request(call);
+
+	if (request == NULL)
+		return CTL_USAGE;
+	(void)json_object_set_new(
+		request, "command",
+		json_sprintf("%.*s disable", (int)strcspn(name, " "), name));
+	(void)json_object_set_new(request, "disabled", json_false());
+	return change(ctl, call, request);
+}
+
+/* ---- tokens ---- */
 
 /* The token goes where it was asked for, and nowhere else. */
 static int deliver(const struct ctl *ctl, const struct ctl_call *call,
-		   json_t *reply, const char *path, int fd)
+		   json_t *reply, struct token_file *file)
 {
 	const char *token = json_string_value(json_object_get(reply, "token"));
+	const char *path = file->path;
 	int rc;
 
 	if (token == NULL)
 		return ctl_fail(ctl, "the answer holds no token");
 	if (path != NULL) {
-		rc = write_token(fd, token);
+		rc = token_file_write(file, token);
 		if (rc != 0)
 			return ctl_fail(ctl,
 					"%s: %s; the token is lost, `hillctl "
@@ -303,13 +314,14 @@ static int deliver(const struct ctl *ctl, const struct ctl_call *call,
 
 /*
  * A bot or a token is made only when the file for the token is there: it is
- * told once. The file is new, so nobody else has it open.
+ * told once.
  */
 int run_token(const struct ctl *ctl, const struct ctl_call *call)
 {
 	const char *path = ctl_value(call, "token-file");
 	json_t *request = make_request(call), *reply;
-	int fd = -1, status = CTL_FAILED;
+	struct token_file file = { .path = NULL };
+	int rc = 0, status = CTL_FAILED;
 
 	if (request == NULL)
 		return CTL_USAGE;
@@ -325,28 +337,43 @@ int run_token(const struct ctl *ctl, const struct ctl_call *call)
 		(void)json_object_set_new(request, "owner",
 					  json_string(call->args[0]));
 	}
-	if (path != NULL) {
-		fd = open(path,
-			  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			  0600);
-		if (fd < 0) {
-			json_decref(request);
-			return ctl_fail(ctl, "--token-file: cannot make %s: %s",
-					path, strerror(errno));
-		}
+	if (path != NULL)
+		rc = token_file_make(
+			&file, path,
+			strcmp(call->command->name, "token rotate") == 0);
+	if (rc != 0) {
+		json_decref(request);
+		return ctl_fail(ctl, "--token-file: cannot make %s: %s", path,
+				strerror(-rc));
 	}
 	reply = carry_out(ctl, call, NULL, request);
 	if (reply != NULL)
-		status = deliver(ctl, call, reply, path, fd);
+		status = deliver(ctl, call, reply, &file);
 	json_decref(reply);
-	if (fd >= 0)
-		(void)close(fd);
-	if (status != CTL_OK && path != NULL)
-		(void)unlink(path);
+	token_file_release(&file);
 	return status;
 }
 
 /* ---- maps ---- */
+
+int run_map_change(const struct ctl *ctl, const struct ctl_call *call)
+{
+	bool is_hidden = ctl_value(call, "hidden") != NULL;
+	bool is_public = ctl_value(call, "public") != NULL;
+	json_t *request;
+
+	if (is_hidden + is_public + (ctl_value(call, "visibility") != NULL) > 1)
+		return ctl_usage(call, "map change: one of --visibility, "
+				       "--hidden and --public will do");
+	request = make_request(call);
+	if (request == NULL)
+		return CTL_USAGE;
+	if (is_hidden || is_public)
+		(void)json_object_set_new(
+			request, "visibility",
+			json_string(is_hidden ? "hidden" : "public"));
+	return change(ctl, call, request);
+}
 
 /* The bytes of the file PATH. 0, -errno, -EFBIG beyond what a map may have. */
 static int read_file(const char *path, struct buf *ret)
@@ -415,6 +442,20 @@ out:
 	return request;
 }
 
+/* "map small.map: added" */
+static void print_map(const json_t *map)
+{
+	const json_t *added = json_object_get(map, "added");
+
+	(void)printf("map %s: %s%s\n",
+		     json_string_value(json_object_get(map, "name")),
+		     json_is_false(added) ? "the same map is there already"
+					  : "added",
+		     json_is_true(json_object_get(map, "disabled"))
+			     ? ", disabled"
+			     : "");
+}
+
 /* Each file is one request: those before a bad one stay. */
 int run_map_add(const struct ctl *ctl, const struct ctl_call *call)
 {
@@ -438,10 +479,7 @@ int run_map_add(const struct ctl *ctl, const struct ctl_call *call)
 		}
 		(void)json_array_append(maps, json_object_get(reply, "map"));
 		if (!ctl->is_json)
-			(void)printf("map %s: added\n",
-				     json_string_value(json_object_get(
-					     json_object_get(reply, "map"),
-					     "name")));
+			print_map(json_object_get(reply, "map"));
 		json_decref(reply);
 	}
 	document = json_pack("{s:b, s:o}", "ok", 1, "maps", maps);

@@ -12,6 +12,10 @@
 int run_list(const struct ctl *ctl, const struct ctl_call *call);
 /* The fields of the request are the arguments and options. */
 int run_change(const struct ctl *ctl, const struct ctl_call *call);
+/* Likewise; of X enable it is the request that takes X disable back. */
+int run_enable(const struct ctl *ctl, const struct ctl_call *call);
+/* Likewise; --hidden and --public are short for two values. */
+int run_map_change(const struct ctl *ctl, const struct ctl_call *call);
 /* Likewise where the reply holds a token. */
 int run_token(const struct ctl *ctl, const struct ctl_call *call);
 /* Each argument is a file. */

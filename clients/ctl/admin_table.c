@@ -49,6 +49,11 @@ static const struct ctl_option token_options[] = {
 	{ .name = NULL },
 };
 
+static const struct ctl_option rotate_options[] = {
+	FIELD("token-file", "FILE", CTL_TEXT, NULL, "write the token to this file instead of printing it"),
+	{ .name = NULL },
+};
+
 static const struct ctl_option token_list_options[] = {
 	FIELD("bot", "BOT", CTL_TEXT, "bot", "only this one's"),
 	{ .name = NULL },
@@ -98,6 +103,13 @@ static const struct ctl_option map_list_options[] = {
 static const struct ctl_option map_change_options[] = {
 	FIELD("game", "GAME", CTL_TEXT, "game", "where two games have a map of that name"),
 	FIELD("visibility", "WHICH", CTL_TEXT, "visibility", "public or hidden"),
+	FIELD("hidden", NULL, CTL_TRUE, NULL, "the same as --visibility hidden"),
+	FIELD("public", NULL, CTL_TRUE, NULL, "the same as --visibility public"),
+	{ .name = NULL },
+};
+
+static const struct ctl_option map_enable_options[] = {
+	FIELD("game", "GAME", CTL_TEXT, "game", "where two games have a map of that name"),
 	{ .name = NULL },
 };
 
@@ -151,34 +163,45 @@ static const char token_details[] =
 	"A token is told once: keep it in a file that only you may read. With\n"
 	"--token-file it is written to a new file of mode 0600 and not printed.\n";
 
+static const char rotate_details[] =
+	"A token is told once: keep it in a file that only you may read. With\n"
+	"--token-file it is written to that file, of mode 0600, and not printed. A\n"
+	"file that is there is replaced once the new token is valid, not before.\n";
+
 #define NAMED(name, options, help, run) \
 	{ name, "NAME", 1, 1, "name", options, help, NULL, NULL, NULL, run }
 #define LIST(name, options, help, list, columns) \
 	{ name, "", 0, 0, NULL, options, help, NULL, list, columns, run_list }
 #define TOKEN(name, arg, field, options, help) \
 	{ name, arg, 1, 1, field, options, help, token_details, NULL, NULL, run_token }
+#define ROTATE(name, options, help) \
+	{ name, "BOT", 1, 1, "bot", options, help, rotate_details, NULL, NULL, run_token }
 
 const struct ctl_command ctl_admin_commands[] = {
 	NAMED("owner add", owner_add_options, "somebody who answers for bots", run_change),
 	LIST("owner list", ctl_no_options, "who there is", "owners", owner_columns),
 	NAMED("owner change", owner_change_options, "what is known of an owner", run_change),
 	NAMED("owner disable", undo_options, "none of its bots may log in", run_change),
+	NAMED("owner enable", ctl_no_options, "its bots may log in again", run_enable),
 	TOKEN("bot add", "NAME", "name", bot_add_options, "a bot and its first token"),
 	LIST("bot list", bot_list_options, "which bots there are", "bots", bot_columns),
 	NAMED("bot change", bot_change_options, "a bot's owner or connections", run_change),
 	NAMED("bot disable", undo_options, "it may not log in", run_change),
+	NAMED("bot enable", ctl_no_options, "it may log in again", run_enable),
 	TOKEN("token add", "BOT", "bot", token_options, "one more token for a bot"),
 	LIST("token list", token_list_options, "which tokens there are", "tokens", token_columns),
 	{ "token revoke", "ID", 1, 1, "id", ctl_no_options, "it opens nothing any more", NULL, NULL, NULL, run_change },
-	TOKEN("token rotate", "BOT", "bot", token_options, "revoke a bot's tokens and make a new one"),
+	ROTATE("token rotate", rotate_options, "revoke a bot's tokens and make a new one"),
 	NAMED("ladder add", ladder_add_options, "what may be played, on what, by which limits", run_change),
 	LIST("ladder list", ctl_no_options, "which ladders there are", "ladders", ladder_columns),
 	NAMED("ladder change", ladder_change_options, "what it is played on and by", run_change),
 	NAMED("ladder disable", undo_options, "no new matches on it", run_change),
+	NAMED("ladder enable", ctl_no_options, "new matches on it again", run_enable),
 	{ "map add", "FILE...", 1, 1000, NULL, map_add_options, "maps for ladders; their bytes never change", NULL, NULL, NULL, run_map_add },
 	LIST("map list", map_list_options, "which maps there are", "maps", map_columns),
-	NAMED("map change", map_change_options, "who may see it", run_change),
+	NAMED("map change", map_change_options, "who may see it", run_map_change),
 	NAMED("map disable", map_disable_options, "no new matches on it", run_change),
+	NAMED("map enable", map_enable_options, "new matches on it again", run_enable),
 	{ .name = NULL },
 };
 /* clang-format on */

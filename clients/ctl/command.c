@@ -8,7 +8,7 @@
 #include "clients/ctl/ctl.h"
 #include "clients/ctl/table.h"
 
-enum { NAME_BYTES = 64, SHOWN_BYTES_MAX = 4096 };
+enum { SHOWN_BYTES_MAX = 4096 };
 
 /* The command line while it is read. */
 struct line {
@@ -33,6 +33,22 @@ static void PRINTF_LIKE(1, 0) complain(const char *format, va_list args)
 	buf_release(&shown);
 }
 
+/* The refusal as the one document on stdout. */
+static void print_refusal(const char *format, va_list args)
+{
+	struct buf text = BUF_INIT(SHOWN_BYTES_MAX);
+	json_t *json;
+
+	buf_add_vformat(&text, format, args);
+	json = json_pack("{s:b, s:s}", "ok", 0, "error", buf_text(&text));
+	if (json == NULL) /* a byte that is no UTF-8 */
+		json = json_pack("{s:b, s:s}", "ok", 0, "error",
+				 "it cannot be shown");
+	ctl_print_json(json);
+	json_decref(json);
+	buf_release(&text);
+}
+
 int ctl_fail(const struct ctl *ctl, const char *format, ...)
 {
 	va_list args;
@@ -41,20 +57,9 @@ int ctl_fail(const struct ctl *ctl, const char *format, ...)
 	complain(format, args);
 	va_end(args);
 	if (ctl->is_json) {
-		struct buf text = BUF_INIT(SHOWN_BYTES_MAX);
-		json_t *json;
-
 		va_start(args, format);
-		buf_add_vformat(&text, format, args);
+		print_refusal(format, args);
 		va_end(args);
-		json = json_pack("{s:b, s:s}", "ok", 0, "error",
-				 buf_text(&text));
-		if (json == NULL) /* a byte that is no UTF-8 */
-			json = json_pack("{s:b, s:s}", "ok", 0, "error",
-					 "it cannot be shown");
-		ctl_print_json(json);
-		json_decref(json);
-		buf_release(&text);
 	}
 	return CTL_FAILED;
 }
@@ -66,11 +71,16 @@ int ctl_usage(const struct ctl_call *call, const char *format, ...)
 	va_start(args, format);
 	complain(format, args);
 	va_end(args);
-	if (call != NULL && call->command != NULL)
+	if (call->command != NULL)
 		(void)fprintf(stderr, "(`hillctl help %s` says more)\n",
 			      call->command->name);
 	else
 		(void)fputs("(`hillctl help` says more)\n", stderr);
+	if (call->is_json) {
+		va_start(args, format);
+		print_refusal(format, args);
+		va_end(args);
+	}
 	return CTL_USAGE;
 }
 
@@ -166,6 +176,16 @@ static int check_value(const struct line *line, const struct ctl_option *option,
 	return 0;
 }
 
+static int refuse_option(const struct ctl_call *call, const char *word,
+			 const char *name, size_t len)
+{
+	const char *near = ctl_nearest_option(call->command, name, len);
+
+	return ctl_usage(call, "there is no option '%s'%s%s", word,
+			 near == NULL ? "" : "; the nearest is --",
+			 near == NULL ? "" : near);
+}
+
 /* 0, -1 done, or CTL_USAGE. */
 static int read_option(struct line *line)
 {
@@ -184,10 +204,7 @@ static int read_option(struct line *line)
 		option = find_in(command->options, name, len);
 	if ((word[1] != '-' && word[1] != 'j') ||
 	    (global == NULL && option == NULL))
-		return ctl_usage(line->call,
-				 "there is no option '%s'; the "
-				 "nearest is --%s",
-				 word, ctl_nearest_option(command, name));
+		return refuse_option(line->call, word, name, len);
 	if (global != NULL)
 		option = global;
 	if (option->value == NULL && equals != NULL)
@@ -218,10 +235,28 @@ static bool is_option(const struct line *line)
 }
 
 /* "WORD" or "WORD NEXT" in RET; too long a name is no command either. */
-static void join_words(char ret[NAME_BYTES], const char *word, const char *next)
+static void join_words(char ret[CTL_NAME_BYTES], const char *word,
+		       const char *next)
 {
-	(void)snprintf(ret, NAME_BYTES, "%s%s%s", word, next == NULL ? "" : " ",
-		       next == NULL ? "" : next);
+	(void)snprintf(ret, CTL_NAME_BYTES, "%s%s%s", word,
+		       next == NULL ? "" : " ", next == NULL ? "" : next);
+}
+
+/*
+ * There is no command NAME: WORD is what is wrong with it, behind GROUP when
+ * that is not NULL.
+ */
+static int refuse_command(const struct ctl_call *call, const char *group,
+			  const char *word, const char *name)
+{
+	char near[CTL_NAME_BYTES] = "";
+	bool is_near = ctl_nearest_command(name, near) ||
+		       (group == NULL && ctl_nearest_command(word, near));
+
+	return ctl_usage(call, "%s%sthere is no command '%s'%s%s%s",
+			 group == NULL ? "" : group, group == NULL ? "" : ": ",
+			 word, is_near ? "; the nearest is '" : "", near,
+			 is_near ? "'" : "");
 }
 
 /* Find the command that the next one or two words are. As ctl_parse. */
@@ -230,7 +265,7 @@ static int read_command(struct line *line)
 	const char *word = line->argv[line->at];
 	const char *next =
 		line->at + 1 < line->argc ? line->argv[line->at + 1] : NULL;
-	char name[NAME_BYTES];
+	char name[CTL_NAME_BYTES];
 
 	join_words(name, word, NULL);
 	line->call->command = ctl_find(name);
@@ -240,24 +275,22 @@ static int read_command(struct line *line)
 	}
 	if (!ctl_is_group(word)) {
 		join_words(name, word, next);
-		return ctl_usage(NULL,
-				 "there is no command '%s'; the nearest "
-				 "is '%s'",
-				 word, ctl_nearest_command(name));
+		return refuse_command(line->call, NULL, word, name);
 	}
-	if (next == NULL || strcmp(next, "--help") == 0) {
-		ctl_help_group(word, next == NULL ? stderr : stdout);
-		return next == NULL ? CTL_USAGE : -1;
+	if (next != NULL && strcmp(next, "--help") == 0) {
+		ctl_help_group(word, stdout);
+		return -1;
+	}
+	if (next == NULL || next[0] == '-') {
+		ctl_help_group(word, stderr);
+		return ctl_usage(line->call, "%s: COMMAND is missing", word);
 	}
 	join_words(name, word, next);
 	line->call->command = ctl_find(name);
 	line->at += 2;
 	if (line->call->command != NULL)
 		return 0;
-	return ctl_usage(NULL,
-			 "%s: there is no command '%s'; the nearest is "
-			 "'%s'",
-			 word, next, ctl_nearest_command(name));
+	return refuse_command(line->call, word, next, name);
 }
 
 /* `help`, `help bot`, `help bot add`. */
@@ -267,7 +300,7 @@ static int give_help(const struct line *line)
 	const char *next =
 		line->at + 1 < line->argc ? line->argv[line->at + 1] : NULL;
 	const struct ctl_command *command;
-	char name[NAME_BYTES];
+	char name[CTL_NAME_BYTES];
 
 	if (word == NULL) {
 		ctl_help_all(stdout);
@@ -280,10 +313,7 @@ static int give_help(const struct line *line)
 		return -1;
 	}
 	if (command == NULL)
-		return ctl_usage(NULL,
-				 "there is no command '%s'; the nearest "
-				 "is '%s'",
-				 name, ctl_nearest_command(name));
+		return refuse_command(line->call, NULL, name, name);
 	ctl_help_command(command, stdout);
 	return -1;
 }
@@ -339,7 +369,7 @@ static int read_line(struct line *line)
 	}
 	if (line->call->command == NULL) {
 		ctl_help_all(stderr);
-		return CTL_USAGE;
+		return ctl_usage(line->call, "COMMAND is missing");
 	}
 	return check_call(line->call);
 }
@@ -355,9 +385,14 @@ int ctl_parse(int argc, char **argv, struct ctl *ctl, struct ctl_call *call,
 	memset(call, 0, sizeof(*call));
 	call->args = xcalloc((size_t)argc + 1, sizeof(*call->args));
 	call->given = xcalloc((size_t)argc + 1, sizeof(*call->given));
+	/* Of a line that cannot be read to its end, too. */
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		call->is_json |= strcmp(argv[i], "--json") == 0;
 	rc = read_line(&line);
-	if (rc == 0)
+	if (rc == 0) {
+		call->is_json = ctl->is_json;
 		return 0;
+	}
 	*ret_status = rc < 0 ? CTL_OK : rc;
 	return -1;
 }

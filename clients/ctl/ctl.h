@@ -20,6 +20,8 @@
 #include "server/base/buffer.h"
 #include "server/store/store.h"
 
+enum { CTL_NAME_BYTES = 64 }; /* of a command, with its NUL */
+
 enum ctl_exit {
 	CTL_OK = 0,
 	CTL_FAILED = 1, /* refused, or it did not work */
@@ -86,6 +88,7 @@ struct ctl_call {
 	unsigned nargs;
 	struct ctl_given *given;
 	unsigned ngiven;
+	bool is_json; /* what ctl_usage() says is a document as well */
 };
 
 extern const struct ctl_command ctl_admin_commands[];
@@ -116,7 +119,7 @@ bool ctl_parse_number(const char *text, int64_t *ret);
  * Returns CTL_FAILED.
  */
 int ctl_fail(const struct ctl *ctl, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Likewise of the command line; CTL_USAGE. */
+/* Likewise of the command line, be it that it is not read yet; CTL_USAGE. */
 int ctl_usage(const struct ctl_call *call, const char *format, ...)
 	PRINTF_LIKE(2, 3);
 
@@ -129,11 +132,17 @@ void ctl_help_group(const char *word, FILE *file);
 /* The row of TEXT ("bot add"), or NULL. */
 const struct ctl_command *ctl_find(const char *text);
 bool ctl_is_group(const char *word);
-/* The command that TEXT was meant to be. */
-const char *ctl_nearest_command(const char *text);
-/* The option of COMMAND, or of all commands, that NAME was meant to be. */
+/*
+ * The command or the group of commands that TEXT was meant to be: it begins
+ * with TEXT, or at most two letters differ. False when there is none.
+ */
+bool ctl_nearest_command(const char *text, char ret[CTL_NAME_BYTES]);
+/*
+ * Likewise the option of COMMAND, or of all commands, that the LEN bytes at
+ * NAME were meant to be; or NULL.
+ */
 const char *ctl_nearest_option(const struct ctl_command *command,
-			       const char *name);
+			       const char *name, size_t len);
 extern const struct ctl_option ctl_global_options[];
 
 /* The tables of commands; NULL ends them. */
@@ -154,8 +163,8 @@ struct channel {
 
 /*
  * Open the way: the file under its lock, or hilld's control socket when hilld
- * holds that lock. MAY_CREATE makes a file that is not there. 0, or -1 after
- * ctl_fail().
+ * holds that lock. MAY_CREATE makes a file that is not there, and says so to
+ * people. 0, or -1 after ctl_fail().
  */
 int channel_open(struct channel *channel, const struct ctl *ctl,
 		 bool may_create) WARN_UNUSED;

@@ -4,7 +4,12 @@
 
 #include "clients/ctl/ctl.h"
 
-enum { OPTION_COLUMN = 26, COMMAND_COLUMN = 22, WORD_BYTES_MAX = 64 };
+enum {
+	OPTION_COLUMN = 26,
+	COMMAND_COLUMN = 22,
+	WORD_BYTES_MAX = 64,
+	NEAR_MAX = 2 /* letters that a mistyped word has wrong */
+};
 
 const struct ctl_option ctl_no_options[] = { { .name = NULL } };
 
@@ -52,11 +57,14 @@ bool ctl_is_group(const char *word)
 }
 
 /* How many letters to put in, take out or change between A and B. */
-static unsigned distance(const char *a, const char *b)
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
 	unsigned row[WORD_BYTES_MAX + 1];
-	size_t na = strnlen(a, WORD_BYTES_MAX), nb = strnlen(b, WORD_BYTES_MAX);
 
+	if (na > WORD_BYTES_MAX)
+		na = WORD_BYTES_MAX;
+	if (nb > WORD_BYTES_MAX)
+		nb = WORD_BYTES_MAX;
 	for (size_t k = 0; k <= nb; k++)
 		row[k] = (unsigned)k;
 	for (size_t i = 1; i <= na; i++) {
@@ -75,44 +83,61 @@ static unsigned distance(const char *a, const char *b)
 	return row[nb];
 }
 
-const char *ctl_nearest_command(const char *text)
+/* The candidate that a mistyped word was meant to be, so far. */
+struct nearest {
+	const char *text; /* what was typed */
+	size_t len;
+	unsigned least;
+	const char *best; /* NULL: none is near */
+	size_t best_len;
+};
+
+static void nearest_try(struct nearest *nearest, const char *name, size_t len)
 {
-	const char *best = NULL;
-	unsigned least = UINT32_MAX;
+	unsigned d = distance(nearest->text, nearest->len, name, len);
+	bool is_start = nearest->len > 0 && nearest->len < len &&
+			memcmp(nearest->text, name, nearest->len) == 0;
+
+	/* Most of a short word must be right, too: `foo` is no `bot`. */
+	if (!is_start && (d > NEAR_MAX || 2 * d >= nearest->len))
+		return;
+	if (nearest->best != NULL && d >= nearest->least)
+		return;
+	nearest->least = d;
+	nearest->best = name;
+	nearest->best_len = len;
+}
+
+bool ctl_nearest_command(const char *text, char ret[CTL_NAME_BYTES])
+{
+	struct nearest nearest = { .text = text, .len = strlen(text) };
 
 	for (size_t i = 0; ctl_tables[i] != NULL; i++)
 		for (const struct ctl_command *c = ctl_tables[i];
 		     c->name != NULL; c++) {
-			unsigned d = distance(text, c->name);
-
-			if (d < least) {
-				least = d;
-				best = c->name;
-			}
+			nearest_try(&nearest, c->name, strlen(c->name));
+			nearest_try(&nearest, c->name, strcspn(c->name, " "));
 		}
-	return best;
+	if (nearest.best == NULL)
+		return false;
+	(void)snprintf(ret, CTL_NAME_BYTES, "%.*s", (int)nearest.best_len,
+		       nearest.best);
+	return true;
 }
 
 const char *ctl_nearest_option(const struct ctl_command *command,
-			       const char *name)
+			       const char *name, size_t len)
 {
 	const struct ctl_option *lists[] = { command == NULL ? ctl_no_options
 							     : command->options,
 					     ctl_global_options };
-	const char *best = NULL;
-	unsigned least = UINT32_MAX;
+	struct nearest nearest = { .text = name, .len = len };
 
 	for (unsigned i = 0; i < 2; i++)
 		for (const struct ctl_option *o = lists[i]; o->name != NULL;
-		     o++) {
-			unsigned d = distance(name, o->name);
-
-			if (d < least) {
-				least = d;
-				best = o->name;
-			}
-		}
-	return best;
+		     o++)
+			nearest_try(&nearest, o->name, strlen(o->name));
+	return nearest.best;
 }
 
 static void print_options(const struct ctl_option *options, FILE *file)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "clients/ctl/ctl.h"
+#include "clients/ctl/table.h"
 #include "server/store/admin.h"
 
 enum {
@@ -82,18 +83,34 @@ int channel_open_read(struct channel *channel, const struct ctl *ctl)
 	return -1;
 }
 
+/* So that a mistyped --database is seen. */
+static void tell_made(const struct ctl *ctl)
+{
+	struct buf shown = BUF_INIT(65536);
+
+	if (!ctl->is_json) {
+		text_escape(ctl->database, strlen(ctl->database), &shown);
+		(void)printf("made %s\n", buf_text(&shown));
+	}
+	buf_release(&shown);
+}
+
 int channel_open(struct channel *channel, const struct ctl *ctl,
 		 bool may_create)
 {
 	struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
 	enum store_mode mode = may_create ? STORE_CREATE : STORE_WRITE;
 	struct store_error error = { "" };
+	bool is_new;
 	char *path;
 	int rc = 0;
 
 	channel->fd = -1;
 	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		is_new = access(ctl->database, F_OK) != 0;
 		rc = store_open(&channel->store, ctl->database, mode, &error);
+		if (rc == 0 && is_new)
+			tell_made(ctl);
 		if (rc == 0)
 			return 0;
 		channel->store = NULL;

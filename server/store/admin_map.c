@@ -14,6 +14,8 @@
 struct import {
 	struct buf data;
 	uint8_t hash[ROW_HASH_BYTES];
+	int64_t there_id; /* the map that it is already; 0: it is new */
+	bool is_disabled; /* ... and that is no longer played on */
 };
 
 static void import_free(void *data)
@@ -125,14 +127,40 @@ static int prepare_add(struct admin *admin)
 	return import_bytes(admin, game, import);
 }
 
-/* Neither the name nor the very same bytes may be there. */
-static int check_new(struct admin *admin, const struct import *import)
+/*
+ * The row in QUERY has the name that is to be added: the same map once more
+ * is no harm, so that a script may run again. Who may see it is the host's
+ * word, which nothing here takes back in silence.
+ */
+static int check_again(struct admin *admin, struct query *query,
+		       struct import *import)
+{
+	const char *visibility = query_text(query, 4);
+
+	if (query_i64(query, 2) == 0)
+		return admin_refuse(admin, "name",
+				    admin_text(admin, "name", ""),
+				    "the name is taken");
+	if (strcmp(admin_text(admin, "visibility", visibility), visibility) !=
+	    0)
+		return admin_refuse(admin, "visibility", NULL,
+				    "the same map is there already, but %s",
+				    visibility);
+	import->there_id = query_i64(query, 3);
+	import->is_disabled = query_i64(query, 5) != 0;
+	return 0;
+}
+
+/* The very same bytes may not be there under another name. */
+static int check_new(struct admin *admin, struct import *import)
 {
 	struct query query;
 	int err;
 
 	query_open(&query, admin->db,
-		   "SELECT m.name, m.name = ?1 FROM map m "
+		   "SELECT m.name, m.name = ?1, "
+		   "m.hash = ?3 AND m.options = ?4, m.id, m.visibility, "
+		   "m.is_disabled FROM map m "
 		   "JOIN game g ON g.id = m.game_id WHERE g.name = ?2 AND "
 		   "(m.name = ?1 OR (m.hash = ?3 AND m.options = ?4)) "
 		   "ORDER BY m.name = ?1 DESC LIMIT 1",
@@ -144,9 +172,7 @@ static int check_new(struct admin *admin, const struct import *import)
 	err = query_step(&query);
 	if (err > 0) {
 		if (query_i64(&query, 1) != 0)
-			err = admin_refuse(admin, "name",
-					   admin_text(admin, "name", ""),
-					   "the name is taken");
+			err = check_again(admin, &query, import);
 		else
 			err = admin_refuse(admin, "data", NULL,
 					   "the same map is there as %s",
@@ -154,6 +180,20 @@ static int check_new(struct admin *admin, const struct import *import)
 	}
 	query_close(&query);
 	return err;
+}
+
+static void set_map(struct admin *admin, const struct import *import,
+		    int64_t id)
+{
+	admin_set(admin, "map",
+		  json_pack("{s:I, s:s, s:s, s:I, s:o, s:b, s:b}", "id",
+			    (json_int_t)id, "name",
+			    admin_text(admin, "name", ""), "game",
+			    admin_text(admin, "game", ""), "bytes",
+			    (json_int_t)import->data.len, "sha256",
+			    admin_hash_json(import->hash), "added",
+			    import->there_id == 0, "disabled",
+			    import->is_disabled));
 }
 
 static int map_add(struct admin *admin)
@@ -165,6 +205,10 @@ static int map_add(struct admin *admin)
 	err = check_new(admin, import);
 	if (err != 0)
 		return err;
+	if (import->there_id != 0) {
+		set_map(admin, import, import->there_id);
+		return 0;
+	}
 	query_open(&query, admin->db,
 		   "INSERT INTO map (game_id, name, options, visibility, "
 		   "created_us, hash, size_bytes, data) SELECT id, ?2, ?3, ?4, "
@@ -180,14 +224,8 @@ static int map_add(struct admin *admin)
 	query_bind_blob(&query, 8, import->data.data, import->data.len);
 	err = query_run(&query);
 	if (err == 0)
-		admin_set(admin, "map",
-			  json_pack("{s:I, s:s, s:s, s:I, s:o}", "id",
-				    (json_int_t)sqlite3_last_insert_rowid(
-					    admin->db->handle),
-				    "name", admin_text(admin, "name", ""),
-				    "game", admin_text(admin, "game", ""),
-				    "bytes", (json_int_t)import->data.len,
-				    "sha256", admin_hash_json(import->hash)));
+		set_map(admin, import,
+			sqlite3_last_insert_rowid(admin->db->handle));
 	return err;
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """hillctl: its command line, what the host does with it, beside a running hilld."""
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import threading
 
 import pytest
 
-from hillctl import HILLCTL, RABBIT_MAP, add_maps, png
+from hillctl import HILLCTL, RABBIT_MAP, add_ladders, add_maps, png
 
 
 # ---- the command line ----
@@ -40,6 +41,12 @@ def test_help_is_there_for_every_command(ctl):
 
 @pytest.mark.parametrize("words, told", [
     (("bto", "add", "x"), ("'bto'", "'bot add'")),
+    (("bot", "enble", "x"), ("'enble'", "'bot enable'")),
+    (("bott",), ("'bott'", "'bot'")),
+    (("rep", "1"), ("'rep'", "'replay'")),
+    (("bot",), ("bot: COMMAND is missing",)),
+    (("map", "change", "x", "--hidden", "--public"), ("one of --visibility, --hidden",)),
+    ((), ("COMMAND is missing",)),
     (("bot", "ad", "x"), ("'ad'", "'bot add'")),
     (("verifi", "1"), ("'verifi'", "'verify'")),
     (("bot", "add", "crazy", "--ownre", "a"), ("'--ownre'", "--owner")),
@@ -73,6 +80,24 @@ def test_wrong_usage_names_the_wrong_word(ctl, words, told):
     for word in told:
         assert word in done.stderr.decode()
     assert not ctl.database.exists()
+    # For programs the same, be it that --json comes behind what is wrong.
+    behind = [] if words[-1:] == ("--owner",) else [(*words, "--json")]  # not its value
+    for line in [("--json", *words), *behind]:
+        asked = subprocess.run([HILLCTL, "--database", ctl.database, *line],
+                               capture_output=True, check=False)
+        assert asked.returncode == 2
+        document = json.loads(asked.stdout)
+        assert sorted(document) == ["error", "ok"] and document["ok"] is False
+        if b"\\x" not in asked.stderr:
+            assert f"hillctl: {document['error']}\n" in asked.stderr.decode()
+
+
+@pytest.mark.parametrize("words", [("foo",), ("xyz", "add", "a"), ("bot", "paint", "x"),
+                                   ("help", "foo"), ("bot", "list", "--colour"),
+                                   ("bot", "list", "-x")])
+def test_only_what_is_near_is_offered(ctl, words):
+    told = ctl.wrong(*words)
+    assert "there is no " in told and "nearest" not in told
 
 
 def test_options_stand_before_or_behind_and_may_be_joined(ctl):
@@ -87,8 +112,18 @@ def test_only_add_makes_a_database(ctl):
                   ("verify", "--all"), ("token", "add", "x"), ("match", "list")):
         assert "no such file" in ctl.refused(*words)
         assert os.listdir(ctl.folder) in ([], ["hill.db.lock"])
-    ctl.run("owner", "add", "alice")
+    done = subprocess.run([HILLCTL, "owner", "add", "alice"], cwd=ctl.folder,
+                          capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("made hill.db\nowner alice: added\n", "")
     assert stat.S_IMODE(ctl.database.stat().st_mode) == 0o600
+    assert ctl.run("owner", "add", "bob").out == "owner bob: added\n"
+    assert ctl.json("--database", "other.db", "owner", "add", "alice")["ok"]
+
+
+def test_a_missing_folder_is_named(ctl):
+    for words in (("owner", "add", "alice"), ("bot", "disable", "x"), ("match", "list")):
+        error = ctl.refused("--database", "var/hill.db", *words)
+        assert error == "var/hill.db: the folder var does not exist"
 
 
 def test_what_is_no_database_is_refused_and_left_alone(ctl):
@@ -117,6 +152,26 @@ def test_owners(ctl):
     ctl.run("owner", "disable", "rob", "--undo")
     assert not any(o["disabled"] for o in ctl.json("owner", "list")["owners"])
     assert "no owner" in ctl.refused("owner", "disable", "nobody")
+
+
+def test_what_is_disabled_is_enabled_again(ctl):
+    add_ladders(ctl)
+    ctl.run("owner", "add", "alice")
+    for group, name in (("owner", "alice"), ("bot", "crazy"), ("ladder", "mine"),
+                        ("map", "mine.map")):
+        for back in (("enable", name), ("disable", name, "--undo")):
+            rows = {}
+            for words in (("disable", name), back):
+                done = ctl.run(group, *words)
+                row = next(row for row in ctl.json(group, "list")[f"{group}s"]
+                           if row["name"] == name)
+                rows[done.out] = row["disabled"]
+            assert rows == {f"{group} {name}: disabled\n": True,
+                            f"{group} {name}: enabled\n": False}
+        assert f"no {group}" in ctl.refused(group, "enable", "nobody")
+    ctl.run("map", "disable", "mine.map")
+    assert "no map" in ctl.refused("map", "enable", "mine.map", "--game", "rabbit-runner")
+    assert ctl.json("map", "enable", "mine.map", "--game", "lambda-mining")["ok"]
 
 
 def test_two_spellings_of_a_name_are_not_mixed_up(ctl):
@@ -161,6 +216,33 @@ def test_a_token_goes_into_a_new_private_file(ctl):
     assert not (ctl.folder / "other").exists()
 
 
+def test_a_rotated_token_replaces_the_file_once_it_is_valid(ctl):
+    ctl.run("bot", "add", "crazy", "--token-file", "token")
+    path = ctl.folder / "token"
+    old = path.read_text()
+    path.chmod(0o644)
+    before = sorted(os.listdir(ctl.folder))
+    assert "no bot" in ctl.refused("token", "rotate", "nobody", "--token-file", "token")
+    assert path.read_text() == old and sorted(os.listdir(ctl.folder)) == before
+    with path.open(encoding="ascii") as opened:
+        done = ctl.run("token", "rotate", "crazy", "--token-file", "token")
+        assert opened.read() == old
+    assert done.out == "token crazy: rotated\ntoken in token\n"
+    new = path.read_text()
+    assert re.fullmatch(r"hill_[A-Za-z0-9_-]{40,}\n", new) and new != old
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert sorted(os.listdir(ctl.folder)) == before
+    digests = {row[0].hex() for row in ctl.sql("SELECT hash FROM token WHERE revoked_us IS NULL")}
+    assert digests == {hashlib.sha256(new.strip().encode()).hexdigest()}
+    # Only rotate replaces, and only a file.
+    assert "exists" in ctl.refused("token", "add", "crazy", "--token-file", "token")
+    os.symlink("token", ctl.folder / "link")
+    for name, told in (("link", "symbolic link"), (".", "directory")):
+        assert told in ctl.refused("token", "rotate", "crazy", "--token-file", name)
+    assert path.read_text() == new
+    assert len(ctl.json("token", "list")["tokens"]) == 2
+
+
 def test_tokens(ctl):
     first = ctl.json("bot", "add", "crazy", "--owner", "alice")
     assert first["token"].startswith("hill_")
@@ -203,7 +285,21 @@ def test_maps(ctl):
     assert [(m["name"], m["disabled"], m["visibility"]) for m in rabbit] == [
         ("hidden.map", True, "public"), ("small.map", False, "public")]
     assert "the same map" in ctl.refused("map", "add", "two.map", "--game", "rabbit-runner")
-    assert "taken" in ctl.refused("map", "add", "small.map", "--game", "rabbit-runner")
+    again = ctl.json("map", "add", "small.map", "--game", "rabbit-runner")["maps"][0]
+    assert (again["added"], again["id"]) == (False, maps["small.map"]["id"])
+    assert document["maps"][0]["added"] is True
+    assert ctl.run("map", "add", "small.map", "--game", "rabbit-runner").out == (
+        "map small.map: the same map is there already\n")
+    assert "taken" in ctl.refused("map", "add", "two.map", "--name", "small.map", "--game",
+                                  "rabbit-runner")
+    assert ctl.run("map", "add", "two.map", "--name", "hidden.map", "--game",
+                   "rabbit-runner").out == (
+        "map hidden.map: the same map is there already, disabled\n")
+    for words, shown in ((("--hidden",), "hidden"), (("--public",), "public"),
+                         (("--visibility", "hidden"), "hidden")):
+        assert ctl.run("map", "change", "small.map", *words).out == "map small.map: changed\n"
+        rows = ctl.json("map", "list", "--game", "rabbit-runner")["maps"]
+        assert [m["visibility"] for m in rows] == ["public", shown]
     assert "No such file" in ctl.refused("map", "add", "three.map", "--game", "rabbit-runner")
     (ctl.folder / "bad.png").write_bytes(png()[:60])
     assert "data" in ctl.refused("map", "add", "bad.png", "--game", "image-battle")
@@ -219,7 +315,7 @@ def test_several_maps_at_once_stop_at_a_bad_one(ctl):
     (ctl.folder / "a.map").write_bytes(RABBIT_MAP)
     (ctl.folder / "c.map").write_bytes(RABBIT_MAP + b"#####\n")
     done = ctl.run("map", "add", "a.map", "b.map", "c.map", "--game", "rabbit-runner", status=1)
-    assert done.out == "map a.map: added\n"
+    assert done.out == f"made {ctl.database}\nmap a.map: added\n"
     assert done.err == "hillctl: b.map: No such file or directory\n"
     assert "--name" in ctl.wrong("map", "add", "a.map", "c.map", "--name", "x", "--game",
                                  "rabbit-runner")

@@ -409,6 +409,62 @@ static void maps_are_imported_once(void **state)
 	store_close(store);
 }
 
+/* The "map" of the reply to an addition of one.map with FIELDS. */
+static json_t *added(struct store *store, const char *fields)
+{
+	char text[256];
+	json_t *reply, *map;
+
+	(void)snprintf(text, sizeof(text),
+		       "{\"command\":\"map add\",\"name\":\"one.map\","
+		       "\"game\":\"lambda-mining\",\"data\":\"" MINE "\"%s}",
+		       fields);
+	reply = accepted(store, text);
+	map = json_incref(json_object_get(reply, "map"));
+	json_decref(reply);
+	return map;
+}
+
+static void the_same_map_may_be_added_again(void **state)
+{
+	struct store *store = store_at(*state);
+	json_t *first = added(store, ""), *again = added(store, "");
+	static const char *const same[] = { "id", "bytes", "sha256" };
+	json_t *reply;
+
+	assert_true(json_is_true(json_object_get(first, "added")));
+	assert_true(json_is_false(json_object_get(again, "added")));
+	assert_true(json_is_false(json_object_get(again, "disabled")));
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		assert_true(json_equal(json_object_get(first, same[i]),
+				       json_object_get(again, same[i])));
+	json_decref(again);
+	json_decref(first);
+
+	/* What it may not do in silence is to show or to hide it. */
+	refuses(store,
+		"{\"command\":\"map add\",\"name\":\"one.map\","
+		"\"game\":\"lambda-mining\",\"data\":\"" MINE "\","
+		"\"visibility\":\"hidden\"}",
+		"visibility", "already, but public");
+	accepts(store, "{\"command\":\"map change\",\"name\":\"one.map\","
+		       "\"visibility\":\"hidden\"}");
+	json_decref(added(store, ",\"visibility\":\"hidden\""));
+	refuses(store,
+		"{\"command\":\"map add\",\"name\":\"one.map\","
+		"\"game\":\"lambda-mining\",\"data\":\"" MINE "\","
+		"\"options\":\"x=1\"}",
+		"name", "taken");
+	accepts(store, "{\"command\":\"map disable\",\"name\":\"one.map\"}");
+	again = added(store, "");
+	assert_true(json_is_true(json_object_get(again, "disabled")));
+	json_decref(again);
+	reply = accepted(store, "{\"command\":\"map list\"}");
+	assert_int_equal(json_array_size(json_object_get(reply, "maps")), 1);
+	json_decref(reply);
+	store_close(store);
+}
+
 #define LADDER "{\"command\":\"ladder add\",\"game\":\"lambda-mining\","
 
 static void ladders_are_checked_as_a_whole(void **state)
@@ -571,6 +627,7 @@ int main(void)
 		CASE(owners_keep_private_what_is),
 		CASE(tokens_come_and_go),
 		CASE(maps_are_imported_once),
+		CASE(the_same_map_may_be_added_again),
 		CASE(ladders_are_checked_as_a_whole),
 		CASE(a_ladder_changes_only_what_is_said),
 		CASE(a_reader_changes_nothing),

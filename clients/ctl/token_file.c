@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "clients/ctl/token_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char beside[] = ".new-XXXXXX";
+
+int token_file_make(struct token_file *file, const char *path, bool may_replace)
+{
+	size_t len = strlen(path);
+	char *made = xcalloc(1, len + sizeof(beside));
+	struct stat st;
+	int fd, err;
+
+	memcpy(made, path, len);
+	if (may_replace)
+		memcpy(made + len, beside, sizeof(beside));
+	/* In a link's place a file would be where nobody looks for it. */
+	if (may_replace && lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		free(made);
+		return S_ISDIR(st.st_mode)   ? -EISDIR
+		       : S_ISLNK(st.st_mode) ? -ELOOP
+					     : -EINVAL;
+	}
+	if (may_replace) /* its mode is 0600 */
+		fd = mkostemp(made, O_CLOEXEC);
+	else
+		fd = open(made,
+			  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			  0600);
+	if (fd < 0) {
+		err = -errno;
+		free(made);
+		return err;
+	}
+	*file = (struct token_file){ .path = path, .made = made, .fd = fd };
+	return 0;
+}
+
+int token_file_write(struct token_file *file, const char *token)
+{
+	size_t len = strlen(token);
+
+	errno = 0;
+	if (write(file->fd, token, len) != (ssize_t)len ||
+	    write(file->fd, "\n", 1) != 1)
+		return errno == 0 ? -ENOSPC : -errno;
+	if (fsync(file->fd) != 0)
+		return -errno;
+	if (strcmp(file->made, file->path) != 0 &&
+	    rename(file->made, file->path) != 0)
+		return -errno;
+	file->is_written = true;
+	return 0;
+}
+
+void token_file_release(struct token_file *file)
+{
+	if (file->path == NULL)
+		return;
+	(void)close(file->fd);
+	if (!file->is_written)
+		(void)unlink(file->made);
+	free(file->made);
+	*file = (struct token_file){ .fd = -1 };
+}
