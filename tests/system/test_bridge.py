@@ -202,7 +202,8 @@ def test_bc07_hundreds_of_matches_without_growing(hill, bridge):
     assert rss_kib() - first < 2048
     children = pathlib.Path(
         f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-    assert len(children.split()) <= 1
+    # A keeper that has just ended may wait to be reaped.
+    assert len([pid for pid in children.split() if alive(pid)]) <= 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM,
