@@ -34,7 +34,7 @@ static void PRINTF_LIKE(1, 0) complain(const char *format, va_list args)
 }
 
 /* The refusal as the one document on stdout. */
-static void print_refusal(const char *format, va_list args)
+static void PRINTF_LIKE(1, 0) print_refusal(const char *format, va_list args)
 {
 	struct buf text = BUF_INIT(SHOWN_BYTES_MAX);
 	json_t *json;
