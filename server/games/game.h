@@ -172,6 +172,15 @@ struct game_grid {
 	uint32_t *cells;
 };
 
+/* One kind of map that an engine can draw; generate.h is for callers. */
+struct game_preset {
+	const char *name; /* [a-z0-9-], as in --generate rooms */
+	/* goes up when any map of it changes; from 1 */
+	unsigned version;
+	unsigned seats_min, seats_max;
+	const char *doc; /* one line for people: size and what is on it */
+};
+
 /* Called with the CONTEXT that it was given with. */
 typedef void (*game_moved_fn)(void *context, const struct game_state *state);
 
@@ -228,6 +237,19 @@ struct game {
 	 */
 	void (*args)(const struct game_map *map, const struct game_setup *setup,
 		     unsigned seat, const char *file_name, struct buf *out);
+	/* Kinds of maps that generate() draws. */
+	const struct game_preset *presets;
+	unsigned npresets;
+	const char *map_suffix; /* of their file names, ".map" */
+	/*
+	 * Append the map of presets[PRESET] for SEATS (in its bounds) and SEED
+	 * to RET, its row options to RET_OPTIONS: bytes that map_new takes.
+	 * Integers only: the same bytes on every machine, for ever. It draws
+	 * again, from the same stream, what its own check refuses. 0, -ENOMEM.
+	 * NULL: no maps are generated. Callers use generate_map().
+	 */
+	int (*generate)(unsigned preset, unsigned seats, uint64_t seed,
+			struct buf *ret, struct buf *ret_options);
 	/*
 	 * Whether a ladder may use MAP with SETUP: stricter than create, which
 	 * allows all that the original did. 0, or -EINVAL with ERROR set.
