@@ -24,7 +24,7 @@
 #include "server/ladder/rating.h"
 
 enum { STANDINGS_ROUNDS = 10 }; /* fewer are provisional */
-#define STANDINGS_SIGMA 6.0     /* more is provisional */
+#define STANDINGS_SIGMA 7.0     /* more is provisional */
 #define STANDINGS_IDLE_US ((int64_t)14 * 24 * 3600 * 1000000)
 
 enum {
