@@ -23,10 +23,12 @@
  *    weighted with how open the order of the two still is, less for every
  *    recent meeting, a little more for who waits longer.
  * 5. Two bots that were at one table in pair_cap of the last pair_window sets
- *    of either do not meet while others may take the seat.
- * 6. A house bot fills a seat only when the first at the table has waited
- *    house_wait_us and the seat is empty still. House bots alone play only
- *    while one of them is less certain than house_settle_sigma.
+ *    of either do not meet while anybody else may take the seat, a house bot
+ *    as well; while bots are in play that may come back, such a table is held
+ *    back as rule 7 says.
+ * 6. A house bot takes a seat only when no author's bot may, and the first at
+ *    the table has waited house_wait_us. House bots alone play only while one
+ *    of them is less certain than house_settle_sigma.
  * 7. A table that tells little (who has just met, sits there again) is held
  *    back while bots are in play that may come back: at most patience_us, at
  *    most half of what a set takes on this ladder; not when one is overdue.
@@ -57,7 +59,8 @@ struct pairing_rules {
 	unsigned new_version_rounds;
 };
 
-/* For a ladder of SEATS seats: 10 s, 20 s, 5.0, 6 of 16 sets, 3 rounds. */
+/* For SEATS seats: 10 s, 20 s, 5.0, 3 x seats of 16 sets (none from 6 seats
+ * on), 3 rounds. */
 struct pairing_rules pairing_default_rules(unsigned seats);
 
 /* One connection that waits. A bot may wait with several. */
@@ -85,6 +88,7 @@ struct pairing_table {
 };
 
 struct pairing_memory;
+struct pairing_place;
 
 /* A ladder's matchmaker; its members are its own. */
 struct pairing {
@@ -93,7 +97,7 @@ struct pairing {
 	uint64_t nsets;
 	int64_t set_us;                /* what a set takes; 0: not known yet */
 	struct pairing_memory *memory; /* owned */
-	void *scratch;                 /* owned, as big as the last call was */
+	struct pairing_place *scratch; /* owned: as many as the largest call */
 	size_t scratch_cap;
 };
 
@@ -123,16 +127,16 @@ void pairing_note_begun(struct pairing *pairing, const uint64_t *bot_ids,
 void pairing_note_ended(struct pairing *pairing, int64_t duration_us);
 
 /*
- * In how many of BOT's last `window` sets OTHER was at its table; at most
- * what is remembered (PAIRING_OPPONENTS meetings a bot, PAIRING_BOTS bots, of
- * which the one that has not played for longest makes room).
+ * In how many of BOT's last WINDOW sets OTHER was at its table. Remembered are
+ * rules.pair_window sets of each of PAIRING_BOTS bots, of which the one that
+ * has not played for longest makes room.
  */
 unsigned pairing_meetings(const struct pairing *pairing, uint64_t bot_id,
 			  uint64_t other_id, unsigned window);
 
 enum {
-	PAIRING_OPPONENTS = 48, /* meetings remembered of a bot */
-	PAIRING_BOTS = 8192,    /* bots remembered on a ladder */
+	PAIRING_BOTS = 8192, /* bots remembered on a ladder */
+	PAIRING_WINDOW = 64, /* the most a pair_window may be */
 };
 
 #endif
