@@ -78,8 +78,9 @@ static int insert_bot(struct admin *admin, int64_t owner_id, const char *key,
 		return err;
 	*ret = sqlite3_last_insert_rowid(admin->db->handle);
 	query_open(&query, admin->db,
-		   "INSERT INTO bot_version (bot_id, number, created_us) "
-		   "VALUES (?1, 1, ?2)",
+		   "INSERT INTO bot_version (bot_id, number, label, state, "
+		   "created_us, active_us) VALUES (?1, 1, '1', 'active', ?2, "
+		   "?2)",
 		   &admin->error);
 	query_bind_i64(&query, 1, *ret);
 	query_bind_i64(&query, 2, clock_wall_us());
@@ -120,15 +121,17 @@ static int bot_list(struct admin *admin)
 	int err;
 
 	admin_list_begin(admin, "bots");
-	query_open(&query, admin->db,
-		   "SELECT b.id, b.name, o.name, b.max_connections, "
-		   "b.is_disabled, o.is_disabled, b.created_us, "
-		   "(SELECT max(number) FROM bot_version WHERE bot_id = b.id), "
-		   "(SELECT count(*) FROM token WHERE bot_id = b.id AND "
-		   "revoked_us IS NULL) "
-		   "FROM bot b JOIN owner o ON o.id = b.owner_id "
-		   "WHERE ?1 IS NULL OR o.name = ?1 ORDER BY b.name",
-		   &admin->error);
+	query_open(
+		&query, admin->db,
+		"SELECT b.id, b.name, o.name, b.max_connections, "
+		"b.is_disabled, o.is_disabled, b.created_us, "
+		"(SELECT number FROM bot_version WHERE bot_id = b.id AND "
+		"state = 'active'), "
+		"(SELECT count(*) FROM token WHERE bot_id = b.id AND "
+		"revoked_us IS NULL) "
+		"FROM bot b JOIN owner o ON o.id = b.owner_id "
+		"WHERE ?1 IS NULL OR o.name = ?1 ORDER BY b.name",
+		&admin->error);
 	query_bind_text(&query, 1, admin_text(admin, "owner", NULL));
 	while ((err = query_step(&query)) > 0)
 		admin_list_add(

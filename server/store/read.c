@@ -26,8 +26,8 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 		   "SELECT b.id, b.owner_id, v.id, v.number, "
 		   "b.max_connections, max(b.is_disabled, o.is_disabled), "
 		   "b.name FROM bot b JOIN owner o ON o.id = b.owner_id "
-		   "JOIN bot_version v ON v.bot_id = b.id AND v.number = "
-		   "(SELECT max(number) FROM bot_version WHERE bot_id = b.id) "
+		   "JOIN bot_version v ON v.bot_id = b.id AND "
+		   "v.state = 'active' "
 		   "ORDER BY b.id",
 		   error);
 	while ((err = query_step(&query)) > 0) {

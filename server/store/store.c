@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/schema.h"
 #include "server/store/store_internal.h"
 
 enum { SMALLEST_DATABASE = 512 /* bytes: one page of the smallest size */ };
@@ -330,6 +331,13 @@ static int try_read(struct store *store, unsigned flags,
 		store_error_set(error, "%s: holds no hill database",
 				store->path);
 		err = -EILSEQ;
+	} else if (err == 0 && version < schema_version) {
+		/* Only a writer may bring it up to date. */
+		store_error_set(error,
+				"%s: schema %u is older than this program's "
+				"(%u): start hilld on it once",
+				store->path, version, schema_version);
+		err = -EPROTO;
 	}
 	if (err == 0)
 		err = db_exec(db, READ_PRAGMAS, "set up", error);

@@ -53,7 +53,8 @@ enum store_mode {
  * tests. A refusal leaves the file as it was: a newer schema, no database,
  * another program's database, a directory, a folder or a disk that cannot be
  * written, a lock held by somebody else. On success *RET is the caller's:
- * store_close(). -EWOULDBLOCK locked, -EPROTO newer schema, -EILSEQ no hill
+ * store_close(). -EWOULDBLOCK locked, -EPROTO newer schema
+ * (to a reader also an older one), -EILSEQ no hill
  * database, -EISDIR, -ENOENT, -EROFS, -EACCES, -ENOSPC, -EIO, -ENOMEM, ...
  */
 int store_open(struct store **ret, const char *path, enum store_mode mode,

@@ -13,6 +13,7 @@
 
 #include <sqlite3.h>
 
+#include "schema/schema.h"
 #include "server/store/store_internal.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
@@ -176,6 +177,40 @@ static void refuses_a_newer_schema(void **state)
 	refuses(fixture->path, STORE_CREATE, -EPROTO, "4711");
 	refuses(fixture->path, STORE_WRITE, -EPROTO, "newer");
 	refuses(fixture->path, STORE_READ, -EPROTO, "newer");
+}
+
+/* A file of the first schema, with one bot of two versions. */
+static void make_first_schema(const char *path)
+{
+	tamper(path, schema_migrations[0].sql);
+	tamper(path, "INSERT INTO owner (id, name, name_key, created_us) "
+		     "VALUES (1, 'alice', 'alice', 5);"
+		     "INSERT INTO bot (id, owner_id, name, name_key, "
+		     "max_connections, created_us) "
+		     "VALUES (1, 1, 'crazy', 'crazy', 4, 5);"
+		     "INSERT INTO bot_version (id, bot_id, number, created_us) "
+		     "VALUES (1, 1, 1, 5), (2, 1, 2, 7);"
+		     "PRAGMA application_id=1751739500;"
+		     "PRAGMA user_version=1");
+}
+
+static void brings_the_first_schema_up_to_date(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store_error error = { "" };
+	struct row_catalogue catalogue;
+	struct store *store;
+
+	make_first_schema(fixture->path);
+	refuses(fixture->path, STORE_READ, -EPROTO, "start hilld on it once");
+	assert_int_equal(store_open(&store, fixture->path, STORE_WRITE, &error),
+			 0);
+	assert_int_equal(store_catalogue(store, &catalogue, &error), 0);
+	assert_int_equal(catalogue.nbots, 1);
+	assert_int_equal(catalogue.bots[0].version, 2);
+	assert_int_equal(catalogue.bots[0].version_id, 2);
+	row_catalogue_release(&catalogue);
+	store_close(store);
 }
 
 /* Cut at any place it is refused or found damaged; nothing crashes. */
@@ -345,6 +380,7 @@ int main(void)
 		CASE(refuses_what_is_no_database),
 		CASE(refuses_another_programs_database),
 		CASE(refuses_a_newer_schema),
+		CASE(brings_the_first_schema_up_to_date),
 		CASE(survives_a_truncated_file),
 		CASE(refuses_a_folder_that_cannot_be_written),
 		CASE(one_writes_others_read),
