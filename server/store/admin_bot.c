@@ -121,17 +121,16 @@ static int bot_list(struct admin *admin)
 	int err;
 
 	admin_list_begin(admin, "bots");
-	query_open(
-		&query, admin->db,
-		"SELECT b.id, b.name, o.name, b.max_connections, "
-		"b.is_disabled, o.is_disabled, b.created_us, "
-		"(SELECT number FROM bot_version WHERE bot_id = b.id AND "
-		"state = 'active'), "
-		"(SELECT count(*) FROM token WHERE bot_id = b.id AND "
-		"revoked_us IS NULL) "
-		"FROM bot b JOIN owner o ON o.id = b.owner_id "
-		"WHERE ?1 IS NULL OR o.name = ?1 ORDER BY b.name",
-		&admin->error);
+	query_open(&query, admin->db,
+		   "SELECT b.id, b.name, o.name, b.max_connections, "
+		   "b.is_disabled, o.is_disabled, b.created_us, "
+		   "(SELECT number FROM bot_version WHERE bot_id = b.id AND "
+		   "state = 'active'), "
+		   "(SELECT count(*) FROM token WHERE bot_id = b.id AND "
+		   "revoked_us IS NULL) "
+		   "FROM bot b JOIN owner o ON o.id = b.owner_id "
+		   "WHERE ?1 IS NULL OR o.name = ?1 ORDER BY b.name",
+		   &admin->error);
 	query_bind_text(&query, 1, admin_text(admin, "owner", NULL));
 	while ((err = query_step(&query)) > 0)
 		admin_list_add(
