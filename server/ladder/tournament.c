@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* tournament.c - pairings, their sets and matches, and the results so far. */
+#include "server/ladder/tournament.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/ladder/tournament_internal.h"
+
+static const struct tournament_format_ops *const all_ops[] = {
+	[TOURNAMENT_CONTEST] = &tournament_contest_ops,
+	[TOURNAMENT_ROUND_ROBIN] = &tournament_round_robin_ops,
+	[TOURNAMENT_SWISS] = &tournament_swiss_ops,
+	[TOURNAMENT_SINGLE] = &tournament_elimination_ops,
+	[TOURNAMENT_DOUBLE] = &tournament_elimination_ops,
+};
+
+/* Steele, Lea and Flood's finalizer (OOPSLA 2014), over both numbers. */
+uint64_t tournament_mix(uint64_t seed, uint64_t number)
+{
+	uint64_t z = seed + (number + 1) * 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+int64_t tournament_instance_seed(uint64_t seed, uint32_t instance)
+{
+	/* Not the numbers that pairings are drawn with. */
+	return (int64_t)(tournament_mix(~seed, instance) >> 1);
+}
+
+static bool is_elimination(enum tournament_format format)
+{
+	return format == TOURNAMENT_SINGLE || format == TOURNAMENT_DOUBLE;
+}
+
+bool tournament_is_best_of(enum tournament_format format)
+{
+	return format == TOURNAMENT_SWISS || is_elimination(format);
+}
+
+unsigned tournament_turns(const struct tournament_rules *rules)
+{
+	if (rules->seats == 1 || rules->is_rotated)
+		return rules->group;
+	return 1;
+}
+
+/* Sets that a pairing can come to. */
+static uint32_t max_sets(const struct tournament_rules *rules)
+{
+	return rules->sets +
+	       (is_elimination(rules->format) ? TOURNAMENT_EXTRA_SETS : 0);
+}
+
+static const char *refuse_shape(const struct tournament_rules *rules,
+				unsigned entrants)
+{
+	if (rules->seats < 1 || rules->seats > LIMIT_SEATS)
+		return "a match has 1 to 8 seats";
+	if (rules->sets < 1 || rules->sets > TOURNAMENT_SETS_MAX)
+		return "a pairing has 1 to 99 sets";
+	if (rules->format == TOURNAMENT_CONTEST) {
+		if (rules->seats != 1)
+			return "a contest is for games of one seat";
+		if (rules->group != 1 || rules->sets != 1)
+			return "a contest has neither groups nor sets";
+	} else if (rules->group < 2 || rules->group > LIMIT_SEATS) {
+		return "a pairing has 2 to 8 entrants";
+	}
+	if (rules->seats > 1 && rules->group != rules->seats)
+		return "a pairing has as many entrants as the game has seats";
+	if (is_elimination(rules->format) && rules->group != 2)
+		return "an elimination is for pairings of 2";
+	if (entrants < rules->group || entrants < 2)
+		return "there are too few entrants";
+	if (entrants > TOURNAMENT_ENTRANTS_MAX)
+		return "there are more than 1024 entrants";
+	if (rules->has_third && rules->format != TOURNAMENT_SINGLE)
+		return "only a single elimination has a third place pairing";
+	if (rules->is_rotated && rules->seats == 1)
+		return "a game of one seat has nothing to rotate";
+	return NULL;
+}
+
+const char *tournament_refusal(const struct tournament_rules *rules,
+			       unsigned entrants)
+{
+	const char *why = refuse_shape(rules, entrants);
+	uint64_t least, most;
+
+	if (why != NULL)
+		return why;
+	switch (rules->format) {
+	case TOURNAMENT_CONTEST:
+		if (rules->rounds < 1 || rules->rounds > TOURNAMENT_ROUNDS_MAX)
+			return "a contest has 1 to 10000 instances";
+		break;
+	case TOURNAMENT_SWISS:
+		if (rules->rounds < 1)
+			return "a Swiss tournament has at least 1 round";
+		if (rules->group == 2 &&
+		    rules->rounds > entrants - (entrants % 2 == 0))
+			return "in so many rounds somebody meets somebody "
+			       "twice";
+		if (rules->rounds > TOURNAMENT_ENTRANTS_MAX)
+			return "there are more than 1024 rounds";
+		break;
+	case TOURNAMENT_ROUND_ROBIN:
+	case TOURNAMENT_SINGLE:
+	case TOURNAMENT_DOUBLE:
+		if (rules->rounds != 0)
+			return "rounds are for a contest or Swiss";
+		break;
+	case TOURNAMENT_NFORMATS:
+		return "there is no such format";
+	}
+	tournament_count(rules, entrants, &least, &most);
+	if (most > TOURNAMENT_MATCHES_MAX)
+		return "there would be more than 100000 matches";
+	return NULL;
+}
+
+static uint32_t add_pairing(struct tournament *tournament, uint32_t round,
+			    enum tournament_bracket bracket)
+{
+	size_t i = tournament->npairings;
+
+	if (i == tournament->room) {
+		tournament->room = tournament->room == 0 ? 64 : 2 * i;
+		tournament->pairings =
+			xreallocarray(tournament->pairings, tournament->room,
+				      sizeof(*tournament->pairings));
+		tournament->sets =
+			xreallocarray(tournament->sets, tournament->room,
+				      sizeof(*tournament->sets));
+	}
+	tournament->npairings++;
+	tournament->pairings[i] = (struct tournament_pairing){
+		.number = (uint32_t)i, .round = round, .bracket = bracket
+	};
+	tournament->sets[i] = (struct tournament_sets){
+		.first_instance = (round - 1) * max_sets(&tournament->rules)
+	};
+	return (uint32_t)i;
+}
+
+uint32_t tournament_pair(struct tournament *tournament, uint32_t round,
+			 const uint32_t *entrants, unsigned count)
+{
+	uint32_t number = add_pairing(tournament, round, TOURNAMENT_MAIN);
+	struct tournament_pairing *pairing = &tournament->pairings[number];
+
+	pairing->is_ready = true;
+	pairing->nentrants = count;
+	memcpy(pairing->entrants, entrants, count * sizeof(*entrants));
+	return number;
+}
+
+uint32_t tournament_pair_later(struct tournament *tournament, uint32_t round,
+			       enum tournament_bracket bracket)
+{
+	return add_pairing(tournament, round, bracket);
+}
+
+uint32_t tournament_bye(struct tournament *tournament, uint32_t round,
+			uint32_t entrant)
+{
+	uint32_t number = tournament_pair(tournament, round, &entrant, 1);
+	struct tournament_pairing *pairing = &tournament->pairings[number];
+
+	pairing->is_bye = true;
+	pairing->is_done = true;
+	pairing->half_points[0] = 2 * (tournament->rules.group - 1);
+	tournament->pairings_done++;
+	return number;
+}
+
+struct tournament *tournament_new(const struct tournament_rules *rules,
+				  unsigned entrants, const uint32_t *out_rounds)
+{
+	struct tournament *tournament = xcalloc(1, sizeof(*tournament));
+
+	assert(tournament_refusal(rules, entrants) == NULL);
+	tournament->rules = *rules;
+	tournament->ops = all_ops[rules->format];
+	tournament->nentrants = entrants;
+	tournament->out_rounds = xcalloc(entrants, sizeof(uint32_t));
+	if (out_rounds != NULL)
+		memcpy(tournament->out_rounds, out_rounds,
+		       entrants * sizeof(uint32_t));
+	tournament->ops->start(tournament);
+	return tournament;
+}
+
+void tournament_free(struct tournament *tournament)
+{
+	if (tournament == NULL)
+		return;
+	for (size_t i = 0; i < tournament->npairings; i++)
+		free(tournament->sets[i].turns);
+	free(tournament->sets);
+	free(tournament->pairings);
+	free(tournament->ways);
+	free(tournament->out_rounds);
+	free(tournament);
+}
+
+/* How many of a pairing's sets may be begun. */
+static uint32_t open_sets(const struct tournament *tournament, uint32_t number)
+{
+	const struct tournament_pairing *pairing =
+		&tournament->pairings[number];
+
+	if (!pairing->is_ready)
+		return 0;
+	if (!tournament_is_best_of(tournament->rules.format))
+		return tournament->rules.sets;
+	return pairing->sets_done + (pairing->is_done ? 0 : 1);
+}
+
+unsigned tournament_seat_of(const struct tournament *tournament, unsigned a,
+			    uint32_t set, uint32_t turn)
+{
+	unsigned group = tournament->rules.group;
+
+	return (a + group - (set + turn) % group) % group;
+}
+
+static void fill_match(const struct tournament *tournament, uint32_t number,
+		       uint32_t set, uint32_t turn,
+		       struct tournament_match *ret)
+{
+	const struct tournament_pairing *pairing =
+		&tournament->pairings[number];
+
+	*ret = (struct tournament_match){
+		.pairing = number,
+		.set = set,
+		.turn = turn,
+		.round = pairing->round,
+		.bracket = pairing->bracket,
+		.instance = tournament->sets[number].first_instance + set,
+		.nseats = tournament->rules.seats,
+	};
+	if (tournament->rules.seats == 1)
+		ret->entrants[0] = pairing->entrants[turn];
+	else
+		for (unsigned a = 0; a < pairing->nentrants; a++)
+			ret->entrants[tournament_seat_of(tournament, a, set,
+							 turn)] =
+				pairing->entrants[a];
+	for (unsigned s = 0; s < ret->nseats; s++)
+		if (tournament->out_rounds[ret->entrants[s]] != 0)
+			ret->absent |= 1u << s;
+}
+
+int tournament_match_at(const struct tournament *tournament, uint32_t pairing,
+			uint32_t set, uint32_t turn,
+			struct tournament_match *ret)
+{
+	if (pairing >= tournament->npairings ||
+	    tournament->pairings[pairing].is_bye ||
+	    set >= open_sets(tournament, pairing) ||
+	    turn >= tournament_turns(&tournament->rules))
+		return -ENOENT;
+	fill_match(tournament, pairing, set, turn, ret);
+	return 0;
+}
+
+/* Ranks from 1, none behind a gap that nobody's tie explains. */
+static bool are_ranks(const uint8_t *ranks, unsigned nseats)
+{
+	for (unsigned s = 0; s < nseats; s++) {
+		unsigned better = 0;
+
+		for (unsigned k = 0; k < nseats; k++)
+			better += ranks[k] < ranks[s];
+		if (ranks[s] != better + 1)
+			return false;
+	}
+	return true;
+}
+
+static struct tournament_turn *turns_of(struct tournament *tournament,
+					uint32_t pairing, uint32_t set)
+{
+	unsigned turns = tournament_turns(&tournament->rules);
+	struct tournament_sets *sets = &tournament->sets[pairing];
+
+	if (sets->turns == NULL)
+		sets->turns =
+			xcalloc((size_t)max_sets(&tournament->rules) * turns,
+				sizeof(*sets->turns));
+	return &sets->turns[(size_t)set * turns];
+}
+
+static void keep_result(struct tournament_turn *turn,
+			const struct tournament_result *result, unsigned nseats)
+{
+	turn->is_done = true;
+	turn->absent = (uint8_t)result->absent;
+	memcpy(turn->ranks, result->ranks, nseats * sizeof(turn->ranks[0]));
+	memcpy(turn->points, result->points, nseats * sizeof(turn->points[0]));
+	memcpy(turn->scores, result->scores, nseats * sizeof(turn->scores[0]));
+	memcpy(turn->faults, result->faults, nseats * sizeof(turn->faults[0]));
+}
+
+void tournament_decide(struct tournament *tournament, uint32_t number)
+{
+	struct tournament_pairing *pairing = &tournament->pairings[number];
+
+	for (unsigned a = 0; a < pairing->nentrants; a++) {
+		pairing->half_points[a] = 0;
+		for (unsigned b = 0; b < pairing->nentrants; b++)
+			if (a != b)
+				pairing->half_points[a] += tournament_versus(
+					tournament, number, a, b);
+	}
+	pairing->is_done = true;
+	tournament->pairings_done++;
+	tournament->ops->advance(tournament, number);
+}
+
+int tournament_add(struct tournament *tournament,
+		   const struct tournament_result *result)
+{
+	unsigned nturns = tournament_turns(&tournament->rules);
+	unsigned nseats = tournament->rules.seats;
+	struct tournament_match match;
+	struct tournament_turn *turns;
+	int err;
+
+	err = tournament_match_at(tournament, result->pairing, result->set,
+				  result->turn, &match);
+	if (err != 0)
+		return err;
+	if (result->absent >= 1u << nseats ||
+	    (result->absent == 0 && nseats > 1 &&
+	     !are_ranks(result->ranks, nseats)))
+		return -EINVAL;
+	turns = turns_of(tournament, result->pairing, result->set);
+	if (turns[result->turn].is_done)
+		return -EEXIST;
+	keep_result(&turns[result->turn], result, nseats);
+	tournament->matches_done++;
+	for (unsigned i = 0; i < nturns; i++)
+		if (!turns[i].is_done)
+			return 0;
+	tournament->pairings[result->pairing].sets_done++;
+	if (tournament_is_decided(tournament, result->pairing))
+		tournament_decide(tournament, result->pairing);
+	return 0;
+}
+
+size_t tournament_next(const struct tournament *tournament,
+		       struct tournament_match *ret, size_t max)
+{
+	unsigned nturns = tournament_turns(&tournament->rules);
+	uint32_t nsets = max_sets(&tournament->rules);
+	size_t count = 0;
+
+	/* The first cycle of a round robin before the second. */
+	for (uint32_t set = 0; set < nsets; set++)
+		for (uint32_t i = 0; i < tournament->npairings; i++) {
+			const struct tournament_turn *turns =
+				tournament->sets[i].turns;
+
+			if (tournament->pairings[i].is_done ||
+			    set >= open_sets(tournament, i))
+				continue;
+			for (unsigned k = 0; k < nturns; k++) {
+				if (turns != NULL &&
+				    turns[(size_t)set * nturns + k].is_done)
+					continue;
+				if (count == max)
+					return count;
+				fill_match(tournament, i, set, k,
+					   &ret[count++]);
+			}
+		}
+	return count;
+}
+
+bool tournament_is_finished(const struct tournament *tournament)
+{
+	return tournament->is_over &&
+	       tournament->pairings_done == tournament->npairings;
+}
+
+uint32_t tournament_round(const struct tournament *tournament)
+{
+	uint32_t round = 1;
+
+	for (size_t i = 0; i < tournament->npairings; i++) {
+		round = tournament->pairings[i].round;
+		if (!tournament->pairings[i].is_done)
+			break;
+	}
+	return round;
+}
+
+const struct tournament_pairing *tournament_pairings(
+	const struct tournament *tournament, size_t *ret_count)
+{
+	*ret_count = tournament->npairings;
+	return tournament->pairings;
+}
+
+uint32_t tournament_matches_done(const struct tournament *tournament)
+{
+	return tournament->matches_done;
+}
