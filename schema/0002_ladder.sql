@@ -155,6 +155,9 @@ CREATE TABLE tournament_entrant (
 	bot_id INTEGER NOT NULL REFERENCES bot (id),
 	bot_version_id INTEGER REFERENCES bot_version (id), -- once pinned
 	withdrawn_us INTEGER,
+	-- the first round it is not paired in any more; 0: still in
+	withdrawn_round INTEGER NOT NULL DEFAULT 0
+		CHECK (withdrawn_round >= 0),
 	PRIMARY KEY (tournament_id, number),
 	UNIQUE (tournament_id, bot_id)
 ) STRICT, WITHOUT ROWID;
@@ -163,10 +166,12 @@ CREATE TABLE tournament_entrant (
 CREATE TABLE tournament_match (
 	tournament_id INTEGER NOT NULL REFERENCES tournament (id),
 	pairing INTEGER NOT NULL CHECK (pairing >= 1),
-	number INTEGER NOT NULL CHECK (number >= 1), -- in the pairing
+	number INTEGER NOT NULL CHECK (number >= 1), -- set, turn in the set
 	match_id INTEGER UNIQUE REFERENCES match (id), -- NULL: a forfeit
-	ranks TEXT NOT NULL, -- JSON: entrants' numbers and their ranks
+	entrants TEXT NOT NULL, -- their numbers by seat: "3,7"
+	absent INTEGER NOT NULL CHECK (absent >= 0), -- bit S: seat S + 1
 	decided_us INTEGER NOT NULL,
+	CHECK ((match_id IS NULL) = (absent <> 0)),
 	PRIMARY KEY (tournament_id, pairing, number)
 ) STRICT, WITHOUT ROWID;
 
