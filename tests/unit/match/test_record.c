@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a match leaves behind: transcript, notes, digest; and its replay. */
+/* What a match leaves behind: transcript and notes; and its replay. */
 #include "tests/unit/unit.h"
 
-#include <errno.h>
-#include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,86 +11,13 @@
 
 enum { MS = 1000 };
 
-/* The same numbers everywhere; good enough for tests. */
-static uint32_t draw(uint64_t *seed)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (uint32_t)(*seed >> 33);
-}
-
-/* Play a match of SEATS seats with all that can happen to it. */
-static struct match_record *play(struct stage *stage, unsigned seats,
-				 uint64_t seed, unsigned steps)
-{
-	stage_init(stage, seats);
-	stage->setup.params[TOY_TURNS] = 100000;
-	stage->setup.params[TOY_LATE] = 1000;
-	stage->setup.params[TOY_ALL_AT_ONCE] = (int64_t)(seed & 1);
-	stage->config.limits.bank_ms = 300;
-	stage_begin(stage);
-	for (unsigned i = 0; i < steps && !stage->is_over; i++) {
-		static const char *const words[] = { "bad", "at", "",
-						     "some words", "busy" };
-		unsigned seat = draw(&seed) % seats;
-
-		if (draw(&seed) % 16 == 0) {
-			stage_pass(stage, draw(&seed) % (150 * MS));
-		} else if (draw(&seed) % 32 == 0) {
-			match_skip(stage->match, seat, stage->now_us,
-				   stage->out);
-			stage_take(stage);
-		} else if (draw(&seed) % 2000 == 0 && i > steps / 2) {
-			match_gone(stage->match, seat, "exit=1", stage->now_us,
-				   stage->out);
-			stage_take(stage);
-		} else if (match_wants(stage->match, seat)) {
-			stage_say(stage, seat,
-				  words[draw(&seed) % COUNT_OF(words)]);
-		} else {
-			stage->now_us += 1 * MS;
-		}
-		if (stage->is_busy && draw(&seed) % 2 == 0) {
-			match_work(stage->match);
-			match_resume(stage->match, stage->now_us, stage->out);
-			stage_take(stage);
-		}
-	}
-	if (match_state(stage->match) == MATCH_BUSY) {
-		match_work(stage->match);
-		match_resume(stage->match, stage->now_us, stage->out);
-		stage_take(stage);
-	}
-	for (unsigned seat = 0; seat < seats && !stage->is_over; seat++) {
-		match_resign(stage->match, seat, stage->now_us, stage->out);
-		stage_take(stage);
-		if (stage->is_busy) {
-			match_work(stage->match);
-			match_resume(stage->match, stage->now_us, stage->out);
-			stage_take(stage);
-		}
-	}
-	assert_true(stage->is_over);
-	return match_take_record(stage->match, stage->out);
-}
-
-/* Replay BYTES as a toy's transcript. */
-static int replay_toy(const struct game_setup *setup, const uint8_t *bytes,
-		      size_t len, const struct replay_callbacks *calls,
-		      struct replay_result *ret, struct game_error *error)
-{
-	const struct replay_source source = { &toy_game, toy_map(), setup,
-					      bytes, len };
-
-	return replay_run(&source, calls, ret, error);
-}
-
 static void any_match_replays_to_the_same_digest_and_scores(void **unused)
 {
 	(void)unused;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct stage stage;
-		struct match_record *record =
-			play(&stage, 1 + seed % GAME_SEATS_MAX, seed, 3000);
+		struct match_record *record = stage_play_random(
+			&stage, 1 + seed % GAME_SEATS_MAX, seed, 3000);
 
 		stage_check_replay(&stage, record);
 		match_record_free(record);
@@ -289,7 +213,7 @@ static void the_notes_say_what_people_want_to_know(void **unused)
 static void notes_and_transcript_go_together(void **unused)
 {
 	struct stage stage;
-	struct match_record *record = play(&stage, 3, 5, 5000);
+	struct match_record *record = stage_play_random(&stage, 3, 5, 5000);
 	struct transcript_reader *reader =
 		transcript_open(record->transcript, record->transcript_len, 3);
 	struct notes_reader *notes =
@@ -318,7 +242,7 @@ static void notes_and_transcript_go_together(void **unused)
 static void a_blob_is_one_plain_zlib_stream(void **unused)
 {
 	struct stage stage;
-	struct match_record *record = play(&stage, 2, 4, 20000);
+	struct match_record *record = stage_play_random(&stage, 2, 4, 20000);
 	uLongf len = 1 << 20;
 	Bytef *raw = malloc(len);
 
@@ -336,7 +260,7 @@ static void a_blob_is_one_plain_zlib_stream(void **unused)
 static void repacking_shrinks_and_changes_nothing(void **unused)
 {
 	struct stage stage;
-	struct match_record *record = play(&stage, 2, 6, 20000);
+	struct match_record *record = stage_play_random(&stage, 2, 6, 20000);
 	size_t transcript_len = record->transcript_len;
 	size_t notes_len = record->notes_len;
 
@@ -422,299 +346,6 @@ static void long_lines_leave_no_memory_behind(void **unused)
 }
 
 /* Read all of BLOB by every reader; what they say does not matter. */
-static void read_anything(const uint8_t *blob, size_t len)
-{
-	struct transcript_reader *reader = transcript_open(blob, len, 2);
-	struct notes_reader *notes = notes_open(blob, len, 2);
-	struct transcript_entry entry;
-	struct note note;
-	int rc;
-
-	while ((rc = transcript_next(reader, &entry)) == 1)
-		assert_true(entry.seat < 2 && entry.kind < GAME_NINPUTS &&
-			    entry.text[entry.len] == '\0');
-	/* it stays as it is */
-	assert_int_equal(transcript_next(reader, &entry), rc);
-	while ((rc = notes_next(notes, &note)) == 1)
-		assert_true(note.seat < 2 && note.kind < NOTE_NKINDS);
-	assert_int_equal(notes_next(notes, &note), rc);
-	transcript_close(reader);
-	notes_close(notes);
-}
-
-static void damage_is_noticed_whatever_it_is(void **unused)
-{
-	struct stage stage;
-	struct match_record *record = play(&stage, 2, 8, 800);
-	size_t len = record->transcript_len;
-	uint8_t *bytes = malloc(len + 1);
-	struct replay_result result;
-	struct game_error error;
-
-	(void)unused;
-	for (size_t at = 0; at < len; at++) {
-		int rc;
-
-		memcpy(bytes, record->transcript, len);
-		bytes[at] ^= 0x10;
-		read_anything(bytes, len);
-		rc = replay_toy(&record->setup, bytes, len, NULL, &result,
-				&error);
-		/* padding between pieces means nothing: the same inputs */
-		if (rc == 0)
-			assert_int_equal(result.digest, record->digest);
-		else
-			assert_true(rc == -EILSEQ || rc == -ENOTSUP);
-		/* cut short, and one byte too long */
-		rc = replay_toy(&record->setup, record->transcript, at, NULL,
-				&result, &error);
-		assert_int_equal(rc, -EILSEQ);
-	}
-	memcpy(bytes, record->transcript, len);
-	bytes[len] = 0;
-	assert_int_equal(replay_toy(&record->setup, bytes, len + 1, NULL,
-				    &result, &error),
-			 -EILSEQ);
-	free(bytes);
-	match_record_free(record);
-	stage_release(&stage);
-}
-
-/* Pack LEN raw bytes as a stream. */
-static uint8_t *pack(const char *raw, size_t len, size_t *ret_len)
-{
-	struct match_scratch scratch = { 0 };
-	struct packer packer;
-	uint8_t *blob;
-
-	packer_init(&packer, 256u << 20, 4096);
-	while (len > 0) {
-		size_t count = len < 4096 ? len : 4096;
-
-		packer_make_room(&packer, count, &scratch);
-		packer_add(&packer, raw, count);
-		raw += count;
-		len -= count;
-	}
-	assert_int_equal(packer_finish(&packer, &scratch, &blob, ret_len), 0);
-	scratch_release(&scratch);
-	return blob;
-}
-
-static void records_that_make_no_sense_are_refused(void **unused)
-{
-	static const struct {
-		const char *raw;
-		size_t len;
-		int verdict;
-	} rows[] = {
-		{ "\x02", 1, -ENOTSUP },
-		{ "\x01\x03", 2, -EILSEQ }, /* no such kind */
-		{ "\x01\x08", 2, -EILSEQ }, /* no such seat */
-		{ "\x01\x00", 2, -EILSEQ }, /* no length */
-		{ "\x01\x00\x05"
-		  "abc",
-		  6, -EILSEQ }, /* no text */
-		{ "\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 12,
-		  -EILSEQ },                                /* no such length */
-		{ "\x01\x00\xff\xff\xff\x7f", 6, -EILSEQ }, /* over the bound */
-		{ "\x01", 1, 0 },
-	};
-
-	(void)unused;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		size_t len;
-		uint8_t *blob = pack(rows[i].raw, rows[i].len, &len);
-		struct transcript_reader *reader =
-			transcript_open(blob, len, 2);
-		struct transcript_entry entry;
-
-		assert_int_equal(transcript_next(reader, &entry),
-				 rows[i].verdict);
-		transcript_close(reader);
-		free(blob);
-	}
-}
-
-static void inputs_that_nobody_asked_for_are_refused(void **unused)
-{
-	static const struct {
-		const char *raw;
-		size_t len;
-	} rows[] = {
-		{ "\x01\x04\x00", 3 },        /* not its turn */
-		{ "\x01\x05", 2 },            /* late likewise */
-		{ "\x01\x00\x03out\x02", 7 }, /* gone after out */
-		{ "\x01\x00\x03"
-		  "end\x04\x00",
-		  8 }, /* after the end */
-	};
-	struct game_setup setup = {
-		.seed = "7", .bot_seed = "1", .seats = 2, .params = { 10, 0, 5 }
-	};
-
-	(void)unused;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		size_t len;
-		uint8_t *blob = pack(rows[i].raw, rows[i].len, &len);
-		struct replay_result result;
-		struct game_error error = { .text = "" };
-
-		assert_int_equal(
-			replay_toy(&setup, blob, len, NULL, &result, &error),
-			-EILSEQ);
-		assert_non_null(strstr(error.text, "damaged behind input "));
-		free(blob);
-	}
-	setup.seats = 9;
-	{
-		struct replay_result result;
-		struct game_error error;
-
-		assert_int_equal(
-			replay_toy(&setup, NULL, 0, NULL, &result, &error),
-			-EINVAL);
-	}
-}
-
-static void a_zlib_bomb_costs_nothing(void **unused)
-{
-	size_t raw_len = 200u << 20;
-	char *raw = calloc(1, raw_len);
-	struct transcript_reader *reader;
-	struct transcript_entry entry;
-	struct mallinfo2 before, after;
-	uint8_t *blob;
-	size_t len;
-
-	(void)unused;
-	/* one reply of 2^31 bytes, as it says; then one of what is there */
-	memcpy(raw, "\x01\x00\xff\xff\xff\xff\x07", 7);
-	blob = pack(raw, raw_len, &len);
-	before = mallinfo2();
-	reader = transcript_open(blob, len, 2);
-	assert_int_equal(transcript_next(reader, &entry), -EILSEQ);
-	after = mallinfo2();
-	assert_true(after.uordblks < before.uordblks + (1u << 20));
-	transcript_close(reader);
-	free(blob);
-	/* endless small records stop at the bound */
-	memset(raw, 2, raw_len);
-	raw[0] = 1;
-	blob = pack(raw, raw_len, &len);
-	reader = transcript_open(blob, len, 2);
-	while (transcript_next(reader, &entry) == 1)
-		;
-	assert_int_equal(transcript_next(reader, &entry), -EILSEQ);
-	assert_true(entry.number <= TRANSCRIPT_RAW_BYTES);
-	transcript_close(reader);
-	free(blob);
-	free(raw);
-}
-
-static void random_bytes_harm_no_reader(void **unused)
-{
-	uint64_t seed = 99;
-	char raw[300];
-
-	(void)unused;
-	for (unsigned i = 0; i < 3000; i++) {
-		size_t raw_len = 1 + draw(&seed) % sizeof(raw);
-		uint8_t *blob;
-		size_t len;
-
-		for (size_t k = 0; k < raw_len; k++)
-			raw[k] = (char)(draw(&seed) >> (draw(&seed) % 24));
-		raw[0] = 1;
-		read_anything((const uint8_t *)raw, raw_len);
-		blob = pack(raw, raw_len, &len);
-		read_anything(blob, len);
-		free(blob);
-	}
-}
-
-static void the_digest_is_the_same_on_every_machine(void **unused)
-{
-	struct digest digest;
-
-	(void)unused;
-	digest_init(&digest);
-	digest_lines(&digest, 0, "turnsleft 500\nrabbits 1,1\n", 26);
-	digest_lines(&digest, 3, "x", 1);
-	digest_input(&digest);
-	/* pinned: stored matches must verify for ever */
-	assert_int_equal(digest.value, UINT64_C(0x81668d75008de178));
-	assert_int_equal(digest.samples[0], digest.value);
-}
-
-static void the_digest_tells_seats_lengths_and_order_apart(void **unused)
-{
-	static const struct {
-		unsigned seat;
-		const char *first, *second;
-	} rows[] = {
-		{ 0, "ab", "c" },      { 0, "a", "bc" },
-		{ 1, "ab", "c" },      { 0, "abc", "" },
-		{ 0, "c", "ab" },      { 0, "ab", "d" },
-		{ 0, "ab\0", "c" },    { 0, "12345678", "1" },
-		{ 0, "12345678", "" },
-	};
-	uint64_t values[COUNT_OF(rows)];
-
-	(void)unused;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct digest digest;
-		size_t len = i == 6 ? 3 : strlen(rows[i].first);
-
-		digest_init(&digest);
-		digest_lines(&digest, rows[i].seat, rows[i].first, len);
-		digest_lines(&digest, rows[i].seat, rows[i].second,
-			     strlen(rows[i].second));
-		values[i] = digest.value;
-		for (size_t k = 0; k < i; k++)
-			assert_true(values[k] != values[i]);
-	}
-}
-
-static void samples_thin_out_and_say_where_runs_part(void **unused)
-{
-	for (uint64_t inputs = 1; inputs < 5000; inputs += 1 + inputs / 7) {
-		uint64_t here[DIGEST_SAMPLES_MAX + 1];
-		uint64_t there[DIGEST_SAMPLES_MAX + 1];
-		uint64_t from, to;
-		size_t nhere, nthere;
-		uint64_t part = 1 + inputs * 2 / 3;
-		struct digest a, b;
-
-		digest_init(&a);
-		digest_init(&b);
-		for (uint64_t i = 1; i <= inputs; i++) {
-			char text[16];
-			int len = snprintf(text, sizeof(text), "%llu",
-					   (unsigned long long)i);
-
-			digest_lines(&a, 0, text, (size_t)len);
-			if (i == part)
-				text[0] = 'x';
-			digest_lines(&b, 0, text, (size_t)len);
-			digest_input(&a);
-			digest_input(&b);
-		}
-		nhere = digest_export(&a, here);
-		nthere = digest_export(&b, there);
-		assert_true(nhere - 1 == inputs / here[0]);
-		assert_true(inputs < DIGEST_SAMPLES_MAX ||
-			    nhere - 1 >= DIGEST_SAMPLES_MAX / 2);
-		digest_part(here, nhere, there, nthere, &from, &to);
-		assert_true(from < part);
-		assert_true(to == UINT64_MAX ||
-			    (to >= part && to - from == here[0]));
-		digest_part(here, nhere, here, nhere, &from, &to);
-		assert_true(to == UINT64_MAX);
-	}
-	(void)unused;
-}
-
 static void count_line(void *context, unsigned seat, const char *text,
 		       size_t len)
 {
@@ -748,7 +379,7 @@ static void a_replay_tells_the_lines_as_they_were_sent(void **unused)
 	stage_say(&stage, 0, "at");
 	stage_say(&stage, 1, "end");
 	record = match_take_record(stage.match, stage.out);
-	assert_int_equal(replay_toy(&record->setup, record->transcript,
+	assert_int_equal(toy_replay(&record->setup, record->transcript,
 				    record->transcript_len, &calls, &result,
 				    &error),
 			 0);
@@ -796,15 +427,6 @@ int main(void)
 		cmocka_unit_test(repacking_shrinks_and_changes_nothing),
 		cmocka_unit_test(a_seat_that_fills_its_share_is_out_and_told),
 		cmocka_unit_test(long_lines_leave_no_memory_behind),
-		cmocka_unit_test(damage_is_noticed_whatever_it_is),
-		cmocka_unit_test(records_that_make_no_sense_are_refused),
-		cmocka_unit_test(inputs_that_nobody_asked_for_are_refused),
-		cmocka_unit_test(a_zlib_bomb_costs_nothing),
-		cmocka_unit_test(random_bytes_harm_no_reader),
-		cmocka_unit_test(the_digest_is_the_same_on_every_machine),
-		cmocka_unit_test(
-			the_digest_tells_seats_lengths_and_order_apart),
-		cmocka_unit_test(samples_thin_out_and_say_where_runs_part),
 		cmocka_unit_test(a_replay_tells_the_lines_as_they_were_sent),
 		cmocka_unit_test(a_running_match_is_small),
 	};

@@ -432,3 +432,77 @@ void stage_check_replay(const struct stage *stage,
 		       result.turns[seat] == record->seats[seat].requests);
 	}
 }
+
+/* The same numbers everywhere; good enough for tests. */
+uint32_t stage_draw(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33);
+}
+
+/* Play a match of SEATS seats with all that can happen to it. */
+struct match_record *stage_play_random(struct stage *stage, unsigned seats,
+				       uint64_t seed, unsigned steps)
+{
+	stage_init(stage, seats);
+	stage->setup.params[TOY_TURNS] = 100000;
+	stage->setup.params[TOY_LATE] = 1000;
+	stage->setup.params[TOY_ALL_AT_ONCE] = (int64_t)(seed & 1);
+	stage->config.limits.bank_ms = 300;
+	stage_begin(stage);
+	for (unsigned i = 0; i < steps && !stage->is_over; i++) {
+		static const char *const words[] = { "bad", "at", "",
+						     "some words", "busy" };
+		unsigned seat = stage_draw(&seed) % seats;
+
+		if (stage_draw(&seed) % 16 == 0) {
+			stage_pass(stage, stage_draw(&seed) % 150000);
+		} else if (stage_draw(&seed) % 32 == 0) {
+			match_skip(stage->match, seat, stage->now_us,
+				   stage->out);
+			stage_take(stage);
+		} else if (stage_draw(&seed) % 2000 == 0 && i > steps / 2) {
+			match_gone(stage->match, seat, "exit=1", stage->now_us,
+				   stage->out);
+			stage_take(stage);
+		} else if (match_wants(stage->match, seat)) {
+			stage_say(stage, seat,
+				  words[stage_draw(&seed) %
+					(sizeof(words) / sizeof(words[0]))]);
+		} else {
+			stage->now_us += 1000;
+		}
+		if (stage->is_busy && stage_draw(&seed) % 2 == 0) {
+			match_work(stage->match);
+			match_resume(stage->match, stage->now_us, stage->out);
+			stage_take(stage);
+		}
+	}
+	if (match_state(stage->match) == MATCH_BUSY) {
+		match_work(stage->match);
+		match_resume(stage->match, stage->now_us, stage->out);
+		stage_take(stage);
+	}
+	for (unsigned seat = 0; seat < seats && !stage->is_over; seat++) {
+		match_resign(stage->match, seat, stage->now_us, stage->out);
+		stage_take(stage);
+		if (stage->is_busy) {
+			match_work(stage->match);
+			match_resume(stage->match, stage->now_us, stage->out);
+			stage_take(stage);
+		}
+	}
+	assert(stage->is_over);
+	return match_take_record(stage->match, stage->out);
+}
+
+/* Replay BYTES as a toy's transcript. */
+int toy_replay(const struct game_setup *setup, const uint8_t *bytes, size_t len,
+	       const struct replay_callbacks *calls, struct replay_result *ret,
+	       struct game_error *error)
+{
+	const struct replay_source source = { &toy_game, toy_map(), setup,
+					      bytes, len };
+
+	return replay_run(&source, calls, ret, error);
+}

@@ -60,5 +60,17 @@ bool stage_got(struct stage *stage, unsigned seat, const char *text);
 /* Play the record again: digest, samples and scores must be the same. */
 void stage_check_replay(const struct stage *stage,
 			const struct match_record *record);
+/* The next of a row of numbers that is the same everywhere. */
+uint32_t stage_draw(uint64_t *seed);
+/*
+ * From stage_init on, a match of SEATS seats with all that can happen to it,
+ * up to STEPS events drawn from SEED. Its record is the caller's.
+ */
+struct match_record *stage_play_random(struct stage *stage, unsigned seats,
+				       uint64_t seed, unsigned steps);
+/* Replay BYTES as a toy's transcript. */
+int toy_replay(const struct game_setup *setup, const uint8_t *bytes, size_t len,
+	       const struct replay_callbacks *calls, struct replay_result *ret,
+	       struct game_error *error);
 
 #endif
