@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hill-bridge as a fixture: on a server that does nothing by itself."""
+"""Both bridges as a fixture: on a server that does nothing by itself."""
 import os
 import pathlib
 import signal
@@ -14,6 +14,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HILL_BUILD", TOP / "build"))
 BRIDGE = BUILD / "clients/bridge/hill-bridge"
 PYTHON = "/usr/bin/python3"
+SCRIPT = TOP / "clients/bridge/hill_bridge.py"
+# By kind: how each bridge is started.
+COMMANDS = {"c": [BRIDGE], "python": [PYTHON, SCRIPT]}
 TOKEN = "hill_" + "s3cret" * 5
 ECHO = "import sys\nfor line in sys.stdin:\n    print('got', line.strip())\n"
 IS_LONG = bool(os.environ.get("HILL_LONG"))
@@ -36,16 +39,24 @@ def token(tmp_path):
     return path
 
 
+@pytest.fixture(params=COMMANDS)
+def kind(request):
+    """Which bridge a test is about: "c" or "python"."""
+    if request.param == "python" and is_portable():
+        pytest.skip("the Python bridge is tested beside the full build")
+    return request.param
+
+
 @pytest.fixture
-def bridge(hill, token, tmp_path):
+def bridge(kind, hill, token, tmp_path):
     """start(program words, options): a running bridge; ended afterwards."""
     started = []
 
     def start(*program, options=()):
         process = subprocess.Popen(
-            [BRIDGE, "--server", f"127.0.0.1:{hill.port}", "--bot", "crazy",
-             "--token-file", token, "--play", "ladder", *options, "--",
-             *map(str, program)],
+            [*COMMANDS[kind], "--server", f"127.0.0.1:{hill.port}", "--bot",
+             "crazy", "--token-file", token, "--play", "ladder", *options,
+             "--", *map(str, program)],
             cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
         started.append(process)
@@ -101,7 +112,9 @@ def processes_of(marker):
             words = (entry / "cmdline").read_bytes()
         except OSError:
             continue
-        if marker.encode() in words and BRIDGE.name.encode() not in words:
+        is_bridge = any(str(name).encode() in words
+                        for name in (BRIDGE, SCRIPT))
+        if marker.encode() in words and not is_bridge:
             found.append(int(entry.name))
     return found
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from bridges import BRIDGE, ECHO, PYTHON, TOKEN, finish, gone_within, script
+from bridges import COMMANDS, ECHO, PYTHON, TOKEN, finish, gone_within, script
 
 
 def test_bc34_a_reset_link_is_never_a_finished_match(hill, bridge, tmp_path):
@@ -234,9 +234,9 @@ def test_a_server_that_is_not_there_is_named(hill, bridge):
     assert "hill-bridge: stopping\n" in err and "finishing" not in err
 
 
-def test_an_impossible_address_is_not_tried_again(token):
+def test_an_impossible_address_is_not_tried_again(kind, token):
     done = subprocess.run(
-        [BRIDGE, "--server", "127.0.0.1:no-such-port", "--bot", "crazy",
+        [*COMMANDS[kind], "--server", "127.0.0.1:no-such-port", "--bot", "crazy",
          "--token-file", token, "--play", "ladder", "--", "cat"],
         capture_output=True, text=True, check=False, timeout=10)
     assert done.returncode == 1

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bridges import BRIDGE, PYTHON, finish, is_portable, script
+from bridges import COMMANDS, PYTHON, finish, is_portable, script
 
 
 def test_tells_its_own_time_of_a_late_reply(hill, bridge, tmp_path):
@@ -136,15 +136,15 @@ def test_the_last_words_of_a_crash_are_shown(hill, bridge, tmp_path):
     (["--what"], "unknown option"),
     ([], "wants --server"),
 ])
-def test_wrong_usage_says_what_is_wrong(options, what):
-    done = subprocess.run([BRIDGE, *options], capture_output=True, text=True,
+def test_wrong_usage_says_what_is_wrong(kind, options, what):
+    done = subprocess.run([*COMMANDS[kind], *options], capture_output=True, text=True,
                           check=False)
     assert done.returncode == 2
     assert what in done.stderr
 
 
-def test_help_names_every_option():
-    done = subprocess.run([BRIDGE, "--help"], capture_output=True, text=True,
+def test_help_names_every_option(kind):
+    done = subprocess.run([*COMMANDS[kind], "--help"], capture_output=True, text=True,
                           check=False)
     assert done.returncode == 0
     for option in ("--server", "--bot", "--token-file", "--play", "--slots",
