@@ -63,7 +63,7 @@ struct standing {
 
 struct bot {
 	int64_t id;
-	int64_t version_id;
+	int64_t version_id; /* the active one; a peer's may be another */
 	uint32_t version;
 	uint32_t max_connections;
 	uint32_t npeers;
@@ -182,6 +182,7 @@ struct lobby_peer {
 	struct session session;
 	struct address *address;
 	struct bot *bot;               /* NULL before login */
+	int64_t version_id;            /* of the bot: that of the login */
 	struct lobby_play *play;       /* while offered or playing */
 	struct waiting *waiting;       /* owned; in the order of @play */
 	struct told_list told;         /* seats whose result it is to hear */
@@ -204,9 +205,10 @@ struct play_seat {
 	struct lobby_peer *peer; /* as long as this match is its current one */
 	struct lobby_peer *told; /* who hears the result; in peer->told */
 	LIST_ENTRY(play_seat) tell;
-	struct bot *bot; /* one reference */
-	char *result;    /* owned: its lines, while they wait for the disk */
-	double score;    /* these two while storing */
+	struct bot *bot;    /* one reference */
+	int64_t version_id; /* of the bot: its peer's when the match began */
+	char *result;       /* owned: its lines, while they wait for the disk */
+	double score;       /* these two while storing */
 	unsigned rank;
 };
 

@@ -56,6 +56,7 @@ static void let_in(struct lobby *lobby, struct lobby_peer *peer,
 	TAILQ_REMOVE(&lobby->prelogin, peer, group);
 	peer->address->prelogin--;
 	peer->bot = bot_ref(bot);
+	peer->version_id = bot->version_id;
 	bot->npeers++;
 	lobby->nlogged_in++;
 	TAILQ_INSERT_TAIL(&bot->peers, peer, group);

@@ -237,7 +237,7 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 
 		config->seats[i].bot = bot->name;
 		config->seats[i].bot_id = bot->id;
-		config->seats[i].version_id = bot->version_id;
+		config->seats[i].version_id = play->seats[i].version_id;
 	}
 }
 
@@ -271,6 +271,7 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 		play->seats[seat].play = play;
 		play->seats[seat].peer = peers[i];
 		play->seats[seat].bot = bot_ref(peers[i]->bot);
+		play->seats[seat].version_id = peers[i]->version_id;
 		peers[i]->play = play;
 		peers[i]->seat = (uint8_t)seat;
 		waiting_suspend(peers[i]);
