@@ -15,12 +15,15 @@
 #include "server/ladder/pairing_memory.h"
 #include "server/ladder/rating.h"
 
-enum { FIRST_TRIES = 4 }; /* first seats tried before all are held back */
+enum {
+	FIRST_TRIES = 4, /* first seats tried before all are held back */
+	SHY_TRIES = 32,  /* candidates looked at from their own side */
+};
 
 /* What weighs how much; tests/bench/ladder prints what comes of it. */
-static const double OPEN_FLOOR = 0.02;   /* of how open an order is */
-static const double REPEAT_DECAY = 0.85; /* a set later, a meeting counts so */
-static const double REPEAT_WEIGHT = 1.0;
+static const double OPEN_FLOOR = 0.1;    /* of how open an order is */
+static const double REPEAT_DECAY = 0.93; /* a set later, a meeting counts so */
+static const double REPEAT_WEIGHT = 2.0;
 static const double WAIT_WEIGHT = 0.5;      /* of another seat's wait */
 static const double UNCERTAIN_WEIGHT = 1.5; /* beside waiting, first seat */
 static const double NOISE = 0.05;
@@ -29,12 +32,11 @@ static const double GOOD_ENOUGH = 0.5; /* of the best table, not held back */
 /* What one call knows of a candidate. */
 struct pairing_place {
 	double mu, variance;
-	double worth;                    /* with those who sit already */
-	double wait;                     /* 1: overdue */
-	const struct memory_bot *memory; /* NULL: nothing known */
-	bool is_out;                     /* paused, or may not sit here */
-	bool is_capped;                  /* met one at the table too often */
-	bool was_first;                  /* tried, and its table held back */
+	double worth;   /* with those who sit already */
+	double wait;    /* 1: overdue */
+	bool is_out;    /* paused, or may not sit here */
+	bool is_capped; /* met one at the table too often */
+	bool was_first; /* tried, and its table held back */
 };
 
 /* One call's state. */
@@ -49,6 +51,7 @@ struct seating {
 	double powers[PAIRING_WINDOW];
 	size_t table[LIMIT_SEATS];
 	unsigned nseated;
+	double worth; /* of all pairs at the table */
 };
 
 struct pairing_rules pairing_default_rules(unsigned seats)
@@ -111,9 +114,7 @@ void pairing_note_ended(struct pairing *pairing, int64_t duration_us)
 unsigned pairing_meetings(const struct pairing *pairing, uint64_t bot_id,
 			  uint64_t other_id, unsigned window)
 {
-	return memory_meetings(pairing->memory,
-			       memory_find(pairing->memory, bot_id), other_id,
-			       window);
+	return memory_meetings(pairing->memory, bot_id, other_id, window);
 }
 
 /* 0 .. 1; splitmix64, by Steele, Lea and Flood (OOPSLA 2014). */
@@ -150,40 +151,16 @@ static double pair_gain(double distance, double variance)
 	return log1p(variance * open / noise_variance) * (OPEN_FLOOR + order);
 }
 
-/* Less for those who met lately, seen from either. */
-static double repeat_factor(const struct seating *seating, size_t a, size_t b)
-{
-	const struct pairing_memory *memory = seating->pairing->memory;
-	double weight =
-		memory_weight(memory, seating->places[a].memory,
-			      seating->candidates[b].bot_id, seating->powers) +
-		memory_weight(memory, seating->places[b].memory,
-			      seating->candidates[a].bot_id, seating->powers);
-
-	return 1 / (1 + REPEAT_WEIGHT * weight);
-}
-
-static double pair_worth(const struct seating *seating, size_t a, size_t b)
+/* What a set with A, who stands to B as MET says, would tell. */
+static double pair_worth(const struct seating *seating, size_t a, size_t b,
+			 const struct acquaintance *met)
 {
 	const struct pairing_place *one = &seating->places[a];
 	const struct pairing_place *other = &seating->places[b];
 
 	return pair_gain(fabs(one->mu - other->mu),
-			 one->variance + other->variance) *
-	       repeat_factor(seating, a, b);
-}
-
-static bool is_pair_capped(const struct seating *seating, size_t a, size_t b)
-{
-	const struct pairing *pairing = seating->pairing;
-	unsigned cap = pairing->rules.pair_cap;
-	unsigned window = pairing->rules.pair_window;
-
-	return cap != 0 &&
-	       (memory_meetings(pairing->memory, seating->places[a].memory,
-				seating->candidates[b].bot_id, window) >= cap ||
-		memory_meetings(pairing->memory, seating->places[b].memory,
-				seating->candidates[a].bot_id, window) >= cap);
+			 one->variance + other->variance) /
+	       (1 + REPEAT_WEIGHT * met->weight);
 }
 
 /* Two of one bot, or of one owner that is not the house. */
@@ -229,8 +206,6 @@ static void prepare(struct seating *seating, size_t nbusy)
 		place->variance = sigma * sigma;
 		place->wait = (double)sets_passed(seating, i) /
 			      (double)(seating->count + nbusy);
-		place->memory =
-			memory_find(seating->pairing->memory, from->bot_id);
 		place->was_first = from->paused_until_us > seating->now_us;
 		if (place->was_first)
 			continue;
@@ -291,22 +266,31 @@ static size_t choose_first(struct seating *seating)
 /* I sits down: what everybody else is worth at this table now. */
 static void seat(struct seating *seating, size_t i)
 {
+	const struct pairing_rules *rules = &seating->pairing->rules;
 	const struct pairing_candidate *sitting = &seating->candidates[i];
+	struct acquaintances known;
 
 	seating->table[seating->nseated++] = i;
-	if (seating->nseated == seating->pairing->rules.seats)
+	seating->worth += seating->places[i].worth;
+	if (seating->nseated == rules->seats)
 		return;
+	memory_acquaintances(seating->pairing->memory, sitting->bot_id,
+			     seating->powers, &known);
 	for (size_t k = 0; k < seating->count; k++) {
+		const struct pairing_candidate *other = &seating->candidates[k];
 		struct pairing_place *place = &seating->places[k];
+		const struct acquaintance *met;
 
 		if (place->is_out)
 			continue;
-		if (are_related(sitting, &seating->candidates[k])) {
+		if (are_related(sitting, other)) {
 			place->is_out = true;
 			continue;
 		}
-		place->is_capped |= is_pair_capped(seating, i, k);
-		place->worth += pair_worth(seating, i, k);
+		met = acquaintances_find(&known, other->bot_id);
+		if (rules->pair_cap != 0 && met->meetings >= rules->pair_cap)
+			place->is_capped = true;
+		place->worth += pair_worth(seating, i, k, met);
 	}
 }
 
@@ -359,17 +343,46 @@ static size_t choose_next(struct seating *seating)
 	return best;
 }
 
+/* Has I, seen from its own side, met one at the table too often? */
+static bool is_shy(const struct seating *seating, size_t i)
+{
+	const struct pairing *pairing = seating->pairing;
+
+	for (unsigned k = 0; k < seating->nseated; k++) {
+		uint64_t other_id =
+			seating->candidates[seating->table[k]].bot_id;
+
+		if (memory_meetings(pairing->memory,
+				    seating->candidates[i].bot_id, other_id,
+				    pairing->rules.pair_window) >=
+		    pairing->rules.pair_cap)
+			return true;
+	}
+	return false;
+}
+
+/* As choose_next(), but the cap holds from either side. Whom a slow bot met
+ * often may have forgotten it: that is seen only here, for those chosen. */
+static size_t choose_uncapped(struct seating *seating)
+{
+	for (int tries = 0;; tries++) {
+		size_t next = choose_next(seating);
+
+		if (next == seating->count || seating->places[next].is_capped ||
+		    seating->pairing->rules.pair_cap == 0 ||
+		    tries == SHY_TRIES || !is_shy(seating, next))
+			return next;
+		seating->places[next].is_capped = true;
+	}
+}
+
 /* How much of the most that a table with this first seat could tell. */
 static double table_quality(const struct seating *seating)
 {
 	const struct pairing_place *first = &seating->places[seating->table[0]];
-	double most = pair_gain(0, 2 * first->variance);
-	double sum = 0;
+	double pairs = seating->nseated * (seating->nseated - 1) / 2.0;
 
-	for (unsigned i = 1; i < seating->nseated; i++)
-		sum += pair_worth(seating, seating->table[0],
-				  seating->table[i]);
-	return sum / (seating->nseated - 1) / most;
+	return seating->worth / pairs / pair_gain(0, 2 * first->variance);
 }
 
 /* The longest that a table is held back for a better one. */
@@ -413,6 +426,7 @@ static int64_t fill_table(struct seating *seating, size_t first, size_t nbusy)
 	enum seat_class worst = CLASS_NEWCOMER;
 
 	seating->nseated = 0;
+	seating->worth = 0;
 	for (size_t i = 0; i < seating->count; i++) {
 		struct pairing_place *place = &seating->places[i];
 
@@ -423,7 +437,7 @@ static int64_t fill_table(struct seating *seating, size_t first, size_t nbusy)
 	}
 	seat(seating, first);
 	while (seating->nseated < seating->pairing->rules.seats) {
-		size_t next = choose_next(seating);
+		size_t next = choose_uncapped(seating);
 		enum seat_class class;
 
 		if (next == seating->count)

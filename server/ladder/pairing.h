@@ -136,7 +136,7 @@ unsigned pairing_meetings(const struct pairing *pairing, uint64_t bot_id,
 
 enum {
 	PAIRING_BOTS = 8192, /* bots remembered on a ladder */
-	PAIRING_WINDOW = 64, /* the most a pair_window may be */
+	PAIRING_WINDOW = 32, /* the most a pair_window may be */
 };
 
 #endif

@@ -3,10 +3,26 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
 
 #include "server/ladder/pairing.h"
 
 enum { MEMORY_BUCKETS = 64 }; /* to begin with */
+
+struct meeting {
+	uint64_t other_id;
+	uint64_t set; /* number among the bot's own sets */
+};
+
+struct memory_bot {
+	uint64_t bot_id;
+	uint64_t nsets;
+	struct memory_bot *link; /* of the same bucket */
+	TAILQ_ENTRY(memory_bot) order;
+	size_t first, count; /* of the ring */
+	struct meeting ring[];
+};
 
 TAILQ_HEAD(memory_order, memory_bot);
 
@@ -23,11 +39,6 @@ static uint64_t mix(uint64_t key)
 {
 	key = (key ^ (key >> 31)) * UINT64_C(0x9e3779b97f4a7c15);
 	return key ^ (key >> 29);
-}
-
-static uint64_t filter_bit(uint64_t bot_id)
-{
-	return UINT64_C(1) << (mix(bot_id) >> 58);
 }
 
 struct pairing_memory *memory_new(unsigned window, unsigned seats)
@@ -67,12 +78,6 @@ static struct memory_bot **place_of(const struct pairing_memory *memory,
 	while (*place != NULL && (*place)->bot_id != bot_id)
 		place = &(*place)->link;
 	return place;
-}
-
-const struct memory_bot *memory_find(const struct pairing_memory *memory,
-				     uint64_t bot_id)
-{
-	return *place_of(memory, bot_id);
 }
 
 static void grow(struct pairing_memory *memory)
@@ -134,13 +139,6 @@ static void meet(const struct pairing_memory *memory, struct memory_bot *bot,
 		bot->first = (bot->first + 1) % memory->ring_cap;
 }
 
-static void renew_filter(struct memory_bot *bot)
-{
-	bot->filter = 0;
-	for (size_t i = 0; i < bot->count; i++)
-		bot->filter |= filter_bit(bot->ring[i].other_id);
-}
-
 void memory_note(struct pairing_memory *memory, const uint64_t *bot_ids,
 		 size_t count)
 {
@@ -152,18 +150,16 @@ void memory_note(struct pairing_memory *memory, const uint64_t *bot_ids,
 			if (bot_ids[k] != bot_ids[i])
 				meet(memory, bot, bot_ids[k]);
 		}
-		renew_filter(bot);
 	}
 }
 
-unsigned memory_meetings(const struct pairing_memory *memory,
-			 const struct memory_bot *bot, uint64_t other_id,
-			 unsigned window)
+unsigned memory_meetings(const struct pairing_memory *memory, uint64_t bot_id,
+			 uint64_t other_id, unsigned window)
 {
+	const struct memory_bot *bot = *place_of(memory, bot_id);
 	unsigned meetings = 0;
 
-	(void)memory;
-	if (bot == NULL || (bot->filter & filter_bit(other_id)) == 0)
+	if (bot == NULL)
 		return 0;
 	for (size_t i = 0; i < bot->count; i++) {
 		if (bot->ring[i].other_id == other_id &&
@@ -173,19 +169,41 @@ unsigned memory_meetings(const struct pairing_memory *memory,
 	return meetings;
 }
 
-double memory_weight(const struct pairing_memory *memory,
-		     const struct memory_bot *bot, uint64_t other_id,
-		     const double *powers)
+static size_t slot_of(const struct acquaintances *known, uint64_t other_id)
 {
-	double weight = 0;
+	size_t slot = mix(other_id) % ACQUAINTED_SLOTS;
 
-	if (bot == NULL || (bot->filter & filter_bit(other_id)) == 0)
-		return 0;
+	while (known->slots[slot].other_id != 0 &&
+	       known->slots[slot].other_id != other_id)
+		slot = (slot + 1) % ACQUAINTED_SLOTS;
+	return slot;
+}
+
+void memory_acquaintances(const struct pairing_memory *memory, uint64_t bot_id,
+			  const double *powers, struct acquaintances *ret_known)
+{
+	const struct memory_bot *bot = *place_of(memory, bot_id);
+
+	memset(ret_known, 0, sizeof(*ret_known));
+	if (bot == NULL)
+		return;
 	for (size_t i = 0; i < bot->count; i++) {
-		uint64_t age = bot->nsets - bot->ring[i].set;
+		const struct meeting *meeting = &bot->ring[i];
+		uint64_t age = bot->nsets - meeting->set;
+		struct acquaintance *other =
+			&ret_known
+				 ->slots[slot_of(ret_known, meeting->other_id)];
 
-		if (bot->ring[i].other_id == other_id && age < memory->window)
-			weight += powers[age];
+		if (age >= memory->window)
+			continue;
+		other->other_id = meeting->other_id;
+		other->weight += powers[age];
+		other->meetings++;
 	}
-	return weight;
+}
+
+const struct acquaintance *acquaintances_find(const struct acquaintances *known,
+					      uint64_t other_id)
+{
+	return &known->slots[slot_of(known, other_id)];
 }

@@ -10,26 +10,23 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include "server/base/alloc.h"
 
-struct meeting {
-	uint64_t other_id;
-	uint64_t set; /* number among the bot's own sets */
-};
-
-struct memory_bot {
-	uint64_t bot_id;
-	uint64_t nsets;
-	uint64_t filter;         /* a bit for each opponent kept, and others */
-	struct memory_bot *link; /* of the same bucket */
-	TAILQ_ENTRY(memory_bot) order;
-	size_t first, count; /* of the ring */
-	struct meeting ring[];
-};
-
 struct pairing_memory;
+
+enum { ACQUAINTED_SLOTS = 512 }; /* more than twice what one bot can know */
+
+/* How one bot stands to others it met, to be looked up for thousands. */
+struct acquaintance {
+	uint64_t other_id; /* 0: a free slot */
+	double weight;     /* sum of powers[age] over the meetings */
+	unsigned meetings;
+};
+
+struct acquaintances {
+	struct acquaintance slots[ACQUAINTED_SLOTS];
+};
 
 /* Remember WINDOW sets of SEATS seats. The caller frees it. */
 struct pairing_memory *memory_new(unsigned window, unsigned seats) WARN_UNUSED;
@@ -38,17 +35,16 @@ void memory_free(struct pairing_memory *memory);
  * named twice met not itself. */
 void memory_note(struct pairing_memory *memory, const uint64_t *bot_ids,
 		 size_t count);
-/* What is known of BOT_ID, or NULL. Valid until the next memory_note(). */
-const struct memory_bot *memory_find(const struct pairing_memory *memory,
-				     uint64_t bot_id);
-/* In how many of BOT's last WINDOW sets OTHER_ID was there. BOT may be NULL. */
-unsigned memory_meetings(const struct pairing_memory *memory,
-			 const struct memory_bot *bot, uint64_t other_id,
-			 unsigned window);
-/* The sum of POWERS[age] over BOT's meetings with OTHER_ID, the age of the
- * last set being 0; POWERS has `window` figures. BOT may be NULL. */
-double memory_weight(const struct pairing_memory *memory,
-		     const struct memory_bot *bot, uint64_t other_id,
-		     const double *powers);
+/* In how many of BOT_ID's last WINDOW sets OTHER_ID was there. */
+unsigned memory_meetings(const struct pairing_memory *memory, uint64_t bot_id,
+			 uint64_t other_id, unsigned window);
+/* Whom BOT_ID met in the sets remembered. POWERS says how much a meeting
+ * weighs, by age in sets of its own (0: its last one). */
+void memory_acquaintances(const struct pairing_memory *memory, uint64_t bot_id,
+			  const double *powers,
+			  struct acquaintances *ret_known);
+/* What is known about OTHER_ID; all 0 when they did not meet. */
+const struct acquaintance *acquaintances_find(const struct acquaintances *known,
+					      uint64_t other_id);
 
 #endif
