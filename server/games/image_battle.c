@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/games/image_battle_generate.h"
 #include "server/games/image_battle_internal.h"
 #include "server/games/python27/random.h"
 
@@ -455,6 +456,10 @@ const struct game game_image_battle = {
 	.map_seats = arena_seats,
 	.line_max = arena_line_max,
 	.args = add_args,
+	.presets = arena_presets,
+	.npresets = ARENA_NPRESETS,
+	.map_suffix = ".png",
+	.generate = arena_generate,
 	.admit = admit,
 	.cost = cost,
 	.create = create,

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/games/lambda_generate.h"
 #include "server/games/lambda_internal.h"
 
 enum {
@@ -381,6 +382,10 @@ const struct game game_lambda_mining = {
 	.map_seats = mine_map_seats,
 	.line_max = mine_line_max,
 	.args = mine_args,
+	.presets = lambda_presets,
+	.npresets = LAMBDA_NPRESETS,
+	.map_suffix = ".map",
+	.generate = lambda_generate,
 	.admit = mine_admit,
 	.cost = mine_cost,
 	.create = mine_create,

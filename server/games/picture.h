@@ -39,6 +39,13 @@ int picture_decode_png(struct picture *ret, const void *data, size_t len,
  */
 int picture_encode_png(const struct picture *picture,
 		       struct buf *out) WARN_UNUSED;
+/*
+ * The same, but the same bytes for ever, whatever zlib: for what has to be
+ * made again elsewhere. Somewhat larger. 0, -ENOMEM likewise, -EINVAL for
+ * rows of more than 32 KiB.
+ */
+int picture_encode_plain(const struct picture *picture,
+			 struct buf *out) WARN_UNUSED;
 /* The picture that GRID's colours make. 0, -ENOMEM. */
 int picture_from_grid(struct picture *ret,
 		      const struct game_grid *grid) WARN_UNUSED;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/games/rabbit_generate.h"
 #include "server/games/rabbit_state.h"
 
 enum {
@@ -438,6 +439,10 @@ const struct game game_rabbit_runner = {
 	.map_seats = map_seats,
 	.line_max = line_max,
 	.args = args,
+	.presets = rabbit_presets,
+	.npresets = RABBIT_NPRESETS,
+	.map_suffix = ".map",
+	.generate = rabbit_generate,
 	.admit = admit,
 	.cost = cost,
 	.create = create,
