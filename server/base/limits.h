@@ -16,7 +16,7 @@ enum {
 	LIMIT_LINES_AHEAD = 16,     /* replies that wait for their request */
 	LIMIT_REPLY_LINES = 1024,   /* lines of one reply, where it has more */
 	LIMIT_OVERLONG_FACTOR = 16, /* x line-max without an LF ends the link */
-	LIMIT_REMATCHES = 64,       /* of hillctl's, that wait for their bots */
+	LIMIT_APPOINTMENTS = 1024,  /* matches that wait for certain bots */
 	LIMIT_MAP_BYTES = 32 * 1024 * 1024,
 	LIMIT_LOGIN_MS = 10000,    /* from connect to a correct login */
 	LIMIT_BAD_LINES_LOGIN = 5, /* lines in a row that cannot be taken */

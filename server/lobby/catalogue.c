@@ -49,6 +49,24 @@ struct ladder *ladder_find(struct lobby *lobby, struct slice name)
 	return found == NULL ? NULL : *found;
 }
 
+struct ladder *ladder_by_id(struct lobby *lobby, int64_t id)
+{
+	for (size_t i = 0; i < lobby->nladders; i++) {
+		if (lobby->ladders[i]->row.id == id)
+			return lobby->ladders[i];
+	}
+	return NULL;
+}
+
+struct bot *bot_by_id(struct lobby *lobby, int64_t id)
+{
+	for (size_t i = 0; i < lobby->nbots; i++) {
+		if (lobby->bots[i]->id == id)
+			return lobby->bots[i];
+	}
+	return NULL;
+}
+
 struct bot *bot_ref(struct bot *bot)
 {
 	bot->refs++;
@@ -313,7 +331,8 @@ static void replace_ladders(struct lobby *lobby,
 		if (ladder == NULL) {
 			ladder = xcalloc(1, sizeof(*ladder));
 			TAILQ_INIT(&ladder->queue);
-			TAILQ_INIT(&ladder->rematches);
+			TAILQ_INIT(&ladder->appointments);
+			ladder->wake_us = INT64_MAX;
 			ladder->road.next = first_instance(row);
 		}
 		ladders[i] = ladder;
@@ -329,6 +348,8 @@ static void replace_ladders(struct lobby *lobby,
 		old[i]->is_listed = false;
 		clear_queue(lobby, old[i]);
 		old[i]->is_known = false;
+		if (!TAILQ_EMPTY(&old[i]->appointments))
+			start_touch(lobby, old[i]);
 		ladder_settle(lobby, old[i]);
 	}
 	free(old);

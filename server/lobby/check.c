@@ -72,15 +72,18 @@ static void check_ladder(const struct ladder *ladder)
 	       (ladder->hold != HOLD_NONE && ladder->hold != HOLD_SEATS));
 }
 
-static size_t count_rematches(const struct ladder *ladder)
+static size_t count_appointments(const struct ladder *ladder)
 {
-	const struct rematch *rematch;
+	const struct appointment *appointment;
 	size_t count = 0;
 
-	TAILQ_FOREACH(rematch, &ladder->rematches, link) {
-		assert(rematch->ladder == ladder && rematch->deal.of != 0);
-		for (unsigned i = 0; i < rematch->deal.seats; i++)
-			assert(rematch->bots[i]->refs > 0);
+	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
+		assert(appointment->ladder == ladder);
+		for (unsigned i = 0; i < appointment->deal.seats; i++)
+			assert(appointment->bots[i]->refs > 0);
+		/* Otherwise the pump would have dropped it long ago. */
+		assert(appointment->absent == 0 ||
+		       appointment->deadline_us > 0);
 		count++;
 	}
 	assert(ladder->refs >= count);
@@ -149,7 +152,7 @@ static void check_maps(const struct map_cache *cache)
 void lobby_check(const struct lobby *lobby)
 {
 	const struct lobby_peer *peer;
-	size_t npeers = 0, nlogged_in = 0, nruns = 0, nrematches = 0;
+	size_t npeers = 0, nlogged_in = 0, nruns = 0, nappointments = 0;
 
 	LIST_FOREACH(peer, &lobby->peers, all)
 	{
@@ -167,9 +170,9 @@ void lobby_check(const struct lobby *lobby)
 		check_bot(lobby->bots[i]);
 	for (size_t i = 0; i < lobby->nladders; i++) {
 		check_ladder(lobby->ladders[i]);
-		nrematches += count_rematches(lobby->ladders[i]);
+		nappointments += count_appointments(lobby->ladders[i]);
 	}
-	assert(nrematches == lobby->nrematches);
+	assert(nappointments == lobby->nappointments);
 	check_plays(lobby);
 	check_maps(&lobby->maps);
 }

@@ -60,7 +60,7 @@ void lobby_free(struct lobby *lobby)
 	while ((peer = LIST_FIRST(&lobby->peers)) != NULL)
 		peer_free(lobby, peer);
 	actions_release(lobby);
-	rematch_release(lobby);
+	appointment_release(lobby);
 	catalogue_release(lobby);
 	map_cache_release(&lobby->maps);
 	address_table_release(&lobby->addresses);
@@ -145,6 +145,7 @@ void lobby_expire(struct lobby *lobby, int64_t now_us)
 		lobby->retry_us = INT64_MAX;
 		start_reserve(lobby, now_us);
 		start_touch_held(lobby);
+		start_touch_woken(lobby, now_us);
 	}
 	if (lobby->is_draining && !lobby->is_abandoned &&
 	    lobby->drain_us <= now_us) {

@@ -91,7 +91,7 @@ enum hold {
 	HOLD_NKINDS
 };
 
-TAILQ_HEAD(rematch_list, rematch);
+TAILQ_HEAD(appointment_list, appointment);
 
 struct ladder {
 	struct row_ladder row; /* map_ids owned */
@@ -105,8 +105,9 @@ struct ladder {
 	bool is_listed;    /* and can be played */
 	bool is_touched;   /* in lobby->touched */
 	bool is_held;      /* in lobby->held */
+	int64_t wake_us;   /* look at it again then; INT64_MAX: no need */
 	enum hold hold;
-	struct rematch_list rematches; /* that wait; oldest first */
+	struct appointment_list appointments; /* oldest first */
 	struct road road; /* of all that is no solo game with seeds in order */
 	TAILQ_ENTRY(ladder) touch; /* in touched, or in held */
 };
@@ -121,21 +122,54 @@ struct instance {
 	char bot_seed[ROW_SEED_BYTES];
 };
 
+/* What became of a match that was settled beforehand. */
+enum deal_end {
+	DEAL_DROPPED,   /* never offered: a bot left, or no map, ... */
+	DEAL_CANCELLED, /* not all seats said @ready */
+	DEAL_VOID,      /* our fault; or abandoned, or not stored */
+	DEAL_STORED,    /* and told */
+	DEAL_NENDS
+};
+
+struct deal;
+/*
+ * DEAL came to END. AT_FAULT: a bit for each seat that was not there or not
+ * ready (of DROPPED and CANCELLED; 0: nobody's). PLAY: its seats and bots, or
+ * NULL (DROPPED). May make appointments, and must not end any.
+ */
+typedef void deal_over_fn(struct lobby *lobby, const struct deal *deal,
+			  enum deal_end end, const struct lobby_play *play,
+			  uint32_t at_fault, int64_t now_us);
+
 /* All that is settled about a match before it begins, but its peers. */
 struct deal {
 	struct instance instance;
 	unsigned seats;
 	int64_t params[GAME_PARAMS_MAX];
+	uint32_t turn_ms; /* in place of the ladder's; 0: that */
 	bool is_rated;
-	int64_t of; /* the match that it plays again; 0: none */
+	bool is_of_road; /* the instance is one of the ladder's row */
+	enum match_purpose purpose;
+	struct match_round round;
+	deal_over_fn *over; /* called exactly once; may be NULL */
+	int64_t tags[3];    /* OVER's own: the match played again, a tournament
+			       with pairing and number, ... */
 };
 
-/* A match to be played again, as soon as its bots are free: rematch.c. */
-struct rematch {
+/* A match to come, between certain bots: appointment.c. */
+struct appointment {
 	struct ladder *ladder; /* one reference */
 	struct deal deal;
 	struct bot *bots[LIMIT_SEATS]; /* by seat; one reference each */
-	TAILQ_ENTRY(rematch) link;     /* ladder->rematches */
+	/* Only connections that play this version may take the seat; 0: any. */
+	int64_t version_ids[LIMIT_SEATS];
+	/*
+	 * Who is not there is waited for until then; 0: not at all,
+	 * INT64_MAX: for ever. Who is there, but plays, always is.
+	 */
+	int64_t deadline_us;
+	uint32_t absent;               /* seats, at the last look */
+	TAILQ_ENTRY(appointment) link; /* ladder->appointments */
 };
 
 struct lobby_map {
@@ -190,6 +224,7 @@ struct lobby_peer {
 	TAILQ_ENTRY(lobby_peer) group; /* lobby->prelogin, bot->peers, dead */
 	TAILQ_ENTRY(lobby_peer) run;   /* lobby->runs, when is_running */
 	LIST_ENTRY(lobby_peer) all;
+	int64_t set_id; /* the round that it sits at, 0: none */
 	uint8_t seat;
 	bool is_running; /* has lines left over from an earlier step */
 	bool is_paused;  /* its caller does not read it */
@@ -224,7 +259,7 @@ struct lobby_play {
 	struct ladder *ladder; /* one reference; NULL while storing */
 	struct lobby_map *map; /* likewise */
 	int64_t ladder_id;
-	struct instance instance;
+	struct deal deal;
 	uint64_t cost; /* bytes admitted */
 	struct heap_node deadline;
 	TAILQ_ENTRY(lobby_play) link; /* lobby->plays or ->storing */
@@ -233,7 +268,6 @@ struct lobby_play {
 	bool is_due;
 	bool is_busy; /* a worker has the match */
 	bool is_void;
-	bool is_rematch; /* its instance is not of the ladder's road */
 	unsigned nseats;
 	struct play_seat seats[];
 };
@@ -279,7 +313,7 @@ struct lobby {
 	struct heap deadlines; /* of plays */
 	struct play_list plays, due, storing;
 	size_t nplays, nstoring;
-	size_t nrematches; /* that wait */
+	size_t nappointments; /* that wait */
 	uint64_t match_bytes;
 
 	int64_t id_next, id_end;           /* left of the current block */
@@ -350,6 +384,9 @@ void login_try(struct lobby *lobby, struct lobby_peer *peer,
 /* catalogue.c */
 struct bot *bot_find(struct lobby *lobby, struct slice name);
 struct ladder *ladder_find(struct lobby *lobby, struct slice name);
+/* Listed ones, or NULL. */
+struct bot *bot_by_id(struct lobby *lobby, int64_t id);
+struct ladder *ladder_by_id(struct lobby *lobby, int64_t id);
 struct bot *bot_ref(struct bot *bot);
 void bot_unref(struct bot *bot);
 /* The bot's standing on LADDER_ID, made when it has none. */
@@ -411,21 +448,43 @@ void map_forget(struct lobby *lobby, int64_t map_id);
 /* What failed before may be tried again. */
 void map_retry_failed(struct lobby *lobby);
 
-/* rematch.c */
+/* appointment.c */
 /*
- * The rematch of LADDER whose bots are all free, with their peers by seat, or
- * NULL. Drops those that one of their bots has left.
+ * LADDER plays DEAL as soon as all BOTS (deal->seats of them, borrowed) are
+ * free at once. Fill in the rest of what is returned, then call
+ * appointment_add. NULL: LIMIT_APPOINTMENTS wait already.
  */
-struct rematch *rematch_next(struct lobby *lobby, struct ladder *ladder,
-			     struct lobby_peer *peers[LIMIT_SEATS]);
-/* Whether BOT waits for a rematch on LADDER, and for nothing else there. */
-bool rematch_keeps(const struct ladder *ladder, const struct bot *bot);
-/* REMATCH has begun, or cannot (REASON, for the log): it is freed. */
-void rematch_done(struct lobby *lobby, struct rematch *rematch);
-void rematch_drop(struct lobby *lobby, struct rematch *rematch,
-		  const char *reason);
-/* Free all, at the lobby's end. */
-void rematch_release(struct lobby *lobby);
+struct appointment *appointment_new(struct lobby *lobby, struct ladder *ladder,
+				    const struct deal *deal,
+				    struct bot *const *bots) WARN_UNUSED;
+/* One that was not added. */
+void appointment_free(struct appointment *appointment);
+/* It waits from now on; lobby_settle, at the entry's end, may begin it. */
+void appointment_add(struct lobby *lobby, struct appointment *appointment);
+/* Seats whose bots do not wait on the ladder in the numbers that it takes. */
+uint32_t appointment_absent(const struct appointment *appointment);
+/*
+ * The appointment of LADDER whose bots are all free, with their peers by seat,
+ * or NULL. Drops those that wait no longer for somebody.
+ */
+struct appointment *appointment_next(struct lobby *lobby, struct ladder *ladder,
+				     struct lobby_peer *peers[LIMIT_SEATS],
+				     int64_t now_us);
+/*
+ * Whether PEER waits for an appointment on LADDER, and for nothing else there:
+ * all of that are there.
+ */
+bool appointment_keeps(const struct ladder *ladder,
+		       const struct lobby_peer *peer);
+/* It has begun: freed. Its deal's OVER comes with the play's end. */
+void appointment_done(struct lobby *lobby, struct appointment *appointment);
+/* It cannot begin (REASON, for the log): OVER is told, and it is freed. */
+void appointment_drop(struct lobby *lobby, struct appointment *appointment,
+		      uint32_t at_fault, const char *reason, int64_t now_us);
+/* The first deadline of those that wait for somebody, or INT64_MAX. */
+int64_t appointment_deadline(const struct ladder *ladder);
+/* Free all, at the lobby's end; nobody is told. */
+void appointment_release(struct lobby *lobby);
 
 /* start.c */
 void start_touch(struct lobby *lobby, struct ladder *ladder);
@@ -439,6 +498,10 @@ void start_untouch(struct lobby *lobby, struct ladder *ladder);
 void start_explain(struct lobby *lobby, struct lobby_peer *peer,
 		   struct ladder *ladder);
 void start_pump(struct lobby *lobby, int64_t now_us);
+/* Look at LADDER at AT_US, if nothing touches it before. */
+void start_wake(struct lobby *lobby, struct ladder *ladder, int64_t at_us);
+/* Touch the ladders whose time has come. */
+void start_touch_woken(struct lobby *lobby, int64_t now_us);
 /* Ask for ids when few are left. */
 void start_reserve(struct lobby *lobby, int64_t now_us);
 
@@ -461,6 +524,9 @@ void play_abandon(struct lobby *lobby, enum play_state state, int64_t now_us);
 /* The match of PLAY is freed, with all that it holds; PLAY stays. */
 void play_end(struct lobby *lobby, struct lobby_play *play);
 void play_free(struct lobby *lobby, struct lobby_play *play);
+/* What came of PLAY, told to whoever settled its deal. Once. */
+void play_over(struct lobby *lobby, struct lobby_play *play, enum deal_end end,
+	       uint32_t at_fault, int64_t now_us);
 
 /* results.c */
 /* PLAY is over (or void): its record goes to the store. */

@@ -144,6 +144,16 @@ static void start_playing(struct lobby *lobby, struct lobby_play *play,
 	}
 }
 
+void play_over(struct lobby *lobby, struct lobby_play *play, enum deal_end end,
+	       uint32_t at_fault, int64_t now_us)
+{
+	deal_over_fn *over = play->deal.over;
+
+	play->deal.over = NULL;
+	if (over != NULL)
+		over(lobby, &play->deal, end, play, at_fault, now_us);
+}
+
 /* The offer came to nothing: who was ready waits on, at the front. */
 static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 			int64_t now_us)
@@ -152,11 +162,11 @@ static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 	struct ladder *ladder = play->ladder;
 
 	lobby->ncancelled++;
-	if (!play->is_rematch)
+	if (play->deal.is_of_road)
 		instance_give_back(ladder,
 				   ladder->game->is_shared ? NULL
 							   : play->seats[0].bot,
-				   &play->instance);
+				   &play->deal.instance);
 	for (unsigned i = 0; i < play->nseats; i++) {
 		struct lobby_peer *peer = play->seats[i].peer;
 
@@ -171,6 +181,8 @@ static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 	action_log(lobby, LOG_LEVEL_INFO,
 		   "match=%" PRId64 " ladder=%s event=cancelled", play->id,
 		   ladder->row.name);
+	play_over(lobby, play, DEAL_CANCELLED,
+		  ((1u << play->nseats) - 1) & ~stays, now_us);
 	play_free(lobby, play);
 }
 
@@ -192,6 +204,7 @@ static void abandon_play(struct lobby *lobby, struct lobby_play *play,
 	action_log(lobby, LOG_LEVEL_INFO,
 		   "match=%" PRId64 " ladder=%s event=abandoned", play->id,
 		   play->ladder->row.name);
+	play_over(lobby, play, DEAL_VOID, 0, now_us);
 	play_free(lobby, play);
 }
 

@@ -140,6 +140,8 @@ void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us)
 		if (!play->is_void)
 			count_result(play, &play->seats[i]);
 	}
+	play_over(lobby, play, play->is_void ? DEAL_VOID : DEAL_STORED, 0,
+		  now_us);
 	play_free(lobby, play);
 	start_touch_held(lobby);
 	lobby_settle(lobby, now_us);
@@ -171,6 +173,7 @@ void lobby_store_refused(struct lobby *lobby, int64_t match_id, int64_t now_us)
 		play->seats[i].result = void_line(play);
 		tell_seat(lobby, &play->seats[i], now_us);
 	}
+	play_over(lobby, play, DEAL_VOID, 0, now_us);
 	play_free(lobby, play);
 	start_touch_held(lobby);
 	lobby_settle(lobby, now_us);

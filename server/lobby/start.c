@@ -83,6 +83,26 @@ static void set_retry(struct lobby *lobby, int64_t at_us)
 		lobby->retry_us = at_us;
 }
 
+void start_wake(struct lobby *lobby, struct ladder *ladder, int64_t at_us)
+{
+	if (at_us < ladder->wake_us)
+		ladder->wake_us = at_us;
+	set_retry(lobby, at_us);
+}
+
+void start_touch_woken(struct lobby *lobby, int64_t now_us)
+{
+	for (size_t i = 0; i < lobby->nladders; i++) {
+		struct ladder *ladder = lobby->ladders[i];
+
+		if (ladder->wake_us <= now_us) {
+			ladder->wake_us = INT64_MAX;
+			start_touch(lobby, ladder);
+		}
+		set_retry(lobby, ladder->wake_us);
+	}
+}
+
 static int64_t take_id(struct lobby *lobby)
 {
 	if (lobby->id_next == lobby->id_end) {
@@ -172,7 +192,7 @@ static bool pick_seats(const struct ladder *ladder,
 	if (ladder->nqueued < ladder->row.seats)
 		return false;
 	TAILQ_FOREACH(entry, &ladder->queue, queue) {
-		if (rematch_keeps(ladder, entry->peer->bot))
+		if (appointment_keeps(ladder, entry->peer))
 			continue;
 		if (!has_bot(peers, count, entry->peer->bot))
 			peers[count++] = entry->peer;
@@ -188,6 +208,11 @@ static bool pick_seats(const struct ladder *ladder,
 	return true;
 }
 
+static uint32_t turn_ms_of(const struct ladder *ladder, const struct deal *deal)
+{
+	return deal->turn_ms != 0 ? deal->turn_ms : ladder->row.turn_ms;
+}
+
 static void fill_setup(const struct ladder *ladder, const struct deal *deal,
 		       struct game_setup *setup)
 {
@@ -199,13 +224,13 @@ static void fill_setup(const struct ladder *ladder, const struct deal *deal,
 		instance->bot_seed[0] == '\0' ? "0" : instance->bot_seed;
 	setup->seats = deal->seats;
 	memcpy(setup->params, deal->params, sizeof(setup->params));
-	setup->limit_ms = ladder->row.turn_ms;
+	setup->limit_ms = turn_ms_of(ladder, deal);
 	setup->grace_ms = ladder->row.grace_ms;
 }
 
 static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 			const struct lobby_play *play,
-			const struct game_setup *setup, bool is_rated,
+			const struct game_setup *setup,
 			struct match_config *config)
 {
 	const struct row_ladder *row = &ladder->row;
@@ -217,11 +242,13 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 	config->map_name = play->map->name;
 	config->ladder = row->name;
 	config->ladder_id = row->id;
-	config->map_id = play->instance.map_id;
-	config->is_rated = is_rated;
+	config->map_id = play->deal.instance.map_id;
+	config->is_rated = play->deal.is_rated;
+	config->purpose = play->deal.purpose;
+	config->round = play->deal.round;
 	config->setup = setup;
 	config->limits = (struct match_limits){
-		.turn_ms = row->turn_ms,
+		.turn_ms = turn_ms_of(ladder, &play->deal),
 		.init_ms = row->init_ms,
 		.bank_ms = row->bank_ms,
 		.bank_step_ms = row->bank_step_ms,
@@ -241,7 +268,7 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 	}
 }
 
-/* Everything is there: the play, and its offer to PEERS. */
+/* Everything is there: the play, and its offer to PEERS, by seat. */
 static void begin_play(struct lobby *lobby, struct ladder *ladder,
 		       struct lobby_peer *const *peers, const struct deal *deal,
 		       struct lobby_map *map, size_t cost, int64_t now_us)
@@ -254,8 +281,7 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 
 	play = xcalloc(1, sizeof(*play) + nseats * sizeof(play->seats[0]));
 	play->id = take_id(lobby);
-	play->instance = deal->instance;
-	play->is_rematch = deal->of != 0;
+	play->deal = *deal;
 	play->ladder_id = ladder->row.id;
 	play->ladder = ladder;
 	ladder->refs++;
@@ -264,20 +290,16 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 	lobby->match_bytes += cost;
 	play->nseats = nseats;
 	for (unsigned i = 0; i < nseats; i++) {
-		/* Nobody is always first; a rematch has number 0. */
-		unsigned seat =
-			(unsigned)((i + deal->instance.number) % nseats);
-
-		play->seats[seat].play = play;
-		play->seats[seat].peer = peers[i];
-		play->seats[seat].bot = bot_ref(peers[i]->bot);
-		play->seats[seat].version_id = peers[i]->version_id;
+		play->seats[i].play = play;
+		play->seats[i].peer = peers[i];
+		play->seats[i].bot = bot_ref(peers[i]->bot);
+		play->seats[i].version_id = peers[i]->version_id;
 		peers[i]->play = play;
-		peers[i]->seat = (uint8_t)seat;
+		peers[i]->seat = (uint8_t)i;
 		waiting_suspend(peers[i]);
 	}
 	fill_setup(ladder, deal, &setup);
-	fill_config(lobby, ladder, play, &setup, deal->is_rated, &config);
+	fill_config(lobby, ladder, play, &setup, &config);
 	err = match_new(&play->match, &config, now_us, lobby->out);
 	assert(err == 0); /* set_ladder has looked at the seats */
 	(void)err;
@@ -308,58 +330,49 @@ static bool admit_map(const struct lobby *lobby, const struct ladder *ladder,
 	return *ret_cost <= lobby->config.match_budget_bytes;
 }
 
-/* The bots of REMATCH are free: PEERS. As start_one. */
-static enum hold start_rematch(struct lobby *lobby, struct rematch *rematch,
-			       struct lobby_peer *const *peers, int64_t now_us)
+/* The bots of APPOINTMENT are free: PEERS. As start_one. */
+static enum hold start_appointment(struct lobby *lobby,
+				   struct appointment *appointment,
+				   struct lobby_peer *const *peers,
+				   int64_t now_us)
 {
-	struct ladder *ladder = rematch->ladder;
+	struct ladder *ladder = appointment->ladder;
 	struct game_error error = { "its map cannot be had" };
+	struct deal *deal = &appointment->deal;
 	enum map_state state;
 	struct lobby_map *map;
 	size_t cost;
 
-	map = map_want(lobby, rematch->deal.instance.map_id, &state, now_us);
+	map = map_want(lobby, deal->instance.map_id, &state, now_us);
 	if (map == NULL && state == MAP_LOADING)
 		return HOLD_MAP;
 	if (map == NULL ||
-	    !admit_map(lobby, ladder, &rematch->deal, map, &cost, &error)) {
-		rematch_drop(lobby, rematch, error.text);
+	    !admit_map(lobby, ladder, deal, map, &cost, &error)) {
+		appointment_drop(lobby, appointment, 0, error.text, now_us);
 		return HOLD_NONE;
 	}
 	if (lobby->match_bytes + cost > lobby->config.match_budget_bytes)
 		return HOLD_ROOM;
-	begin_play(lobby, ladder, peers, &rematch->deal, map, cost, now_us);
-	rematch_done(lobby, rematch);
+	begin_play(lobby, ladder, peers, deal, map, cost, now_us);
+	appointment_done(lobby, appointment);
 	return HOLD_NONE;
 }
 
-/* Start the next match of LADDER, or say what is in the way. */
-static enum hold start_one(struct lobby *lobby, struct ladder *ladder,
-			   int64_t now_us)
+/* The first of the queue, PEERS, play the next instance. As start_one. */
+static enum hold start_first(struct lobby *lobby, struct ladder *ladder,
+			     struct lobby_peer *const *peers, int64_t now_us)
 {
 	struct deal deal = { .seats = ladder->row.seats,
-			     .is_rated = ladder->row.is_rated };
-	struct lobby_peer *peers[LIMIT_SEATS];
+			     .is_rated = ladder->row.is_rated,
+			     .is_of_road = true };
+	struct bot *walker = ladder->game->is_shared ? NULL : peers[0]->bot;
+	struct lobby_peer *seated[LIMIT_SEATS];
 	struct game_error error;
-	struct rematch *rematch;
 	enum map_state state;
 	struct lobby_map *map;
-	struct bot *walker;
-	enum hold hold;
 	size_t cost;
 
-	rematch = rematch_next(lobby, ladder, peers);
-	if (!ladder->is_listed ||
-	    (rematch == NULL && !pick_seats(ladder, peers)))
-		return HOLD_SEATS;
-	start_reserve(lobby, now_us);
-	hold = check_lobby(lobby, ladder);
-	if (hold != HOLD_NONE)
-		return hold;
-	if (rematch != NULL)
-		return start_rematch(lobby, rematch, peers, now_us);
 	memcpy(deal.params, ladder->params, sizeof(deal.params));
-	walker = ladder->game->is_shared ? NULL : peers[0]->bot;
 	for (;;) {
 		if (instance_next(lobby, ladder, walker, &deal.instance,
 				  now_us) != 0)
@@ -377,8 +390,32 @@ static enum hold start_one(struct lobby *lobby, struct ladder *ladder,
 	if (lobby->match_bytes + cost > lobby->config.match_budget_bytes)
 		return HOLD_ROOM;
 	instance_take(lobby, ladder, walker, &deal.instance);
-	begin_play(lobby, ladder, peers, &deal, map, cost, now_us);
+	/* Nobody is always first. */
+	for (unsigned i = 0; i < deal.seats; i++)
+		seated[(i + deal.instance.number) % deal.seats] = peers[i];
+	begin_play(lobby, ladder, seated, &deal, map, cost, now_us);
 	return HOLD_NONE;
+}
+
+/* Start the next match of LADDER, or say what is in the way. */
+static enum hold start_one(struct lobby *lobby, struct ladder *ladder,
+			   int64_t now_us)
+{
+	struct lobby_peer *peers[LIMIT_SEATS];
+	struct appointment *appointment;
+	enum hold hold;
+
+	appointment = appointment_next(lobby, ladder, peers, now_us);
+	if (!ladder->is_listed ||
+	    (appointment == NULL && !pick_seats(ladder, peers)))
+		return HOLD_SEATS;
+	start_reserve(lobby, now_us);
+	hold = check_lobby(lobby, ladder);
+	if (hold != HOLD_NONE)
+		return hold;
+	if (appointment != NULL)
+		return start_appointment(lobby, appointment, peers, now_us);
+	return start_first(lobby, ladder, peers, now_us);
 }
 
 /* What is said of it; of a drain each peer hears when it is closed. */
@@ -430,11 +467,12 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 		enum hold hold;
 
 		unlist(lobby, ladder);
-		ladder->refs++; /* its last rematch may be dropped */
+		ladder->refs++; /* its last appointment may go */
 		do {
 			hold = start_one(lobby, ladder, now_us);
 		} while (hold == HOLD_NONE);
 		ladder->refs--;
+		start_wake(lobby, ladder, appointment_deadline(ladder));
 		unlist(lobby, ladder); /* all that touched it was looked at */
 		set_hold(lobby, ladder, hold, now_us);
 		ladder_settle(lobby, ladder);

@@ -70,7 +70,7 @@ static void remove_entry(struct lobby *lobby, struct waiting **place)
 	*place = entry->next;
 	free(entry);
 	ladder->nwaiting--;
-	if (!TAILQ_EMPTY(&ladder->rematches))
+	if (!TAILQ_EMPTY(&ladder->appointments))
 		start_touch(lobby, ladder); /* one may have lost a bot */
 	ladder_settle(lobby, ladder);
 }

@@ -133,6 +133,8 @@ int match_new(struct match **ret, const struct match_config *config,
 	match->nseats = (uint8_t)setup->seats;
 	match->is_local = config->is_local;
 	match->is_rated = config->is_rated;
+	match->purpose = config->purpose;
+	match->round = config->round;
 	match->id = config->id;
 	match->game = config->game;
 	match->map = config->map;

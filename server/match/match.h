@@ -96,6 +96,35 @@ struct match_limits {
 	uint32_t stall_void_ms;
 };
 
+/* Why a match is played. Only one of a round is ever rated. */
+enum match_purpose {
+	MATCH_FOR_LADDER, /* its bots wait there, and it was their turn */
+	MATCH_FOR_REMATCH,
+	MATCH_FOR_UNRATED,
+	MATCH_FOR_CANDIDATE,
+	MATCH_FOR_TOURNAMENT,
+	MATCH_NPURPOSES
+};
+
+enum match_round_kind {
+	MATCH_NO_ROUND,
+	MATCH_ROUND_OPEN, /* one instance, each owner's run on its own */
+	MATCH_ROUND_SET,  /* one instance, the seats rotated */
+	MATCH_NROUNDS
+};
+
+/* The rated round that a match belongs to. */
+struct match_round {
+	enum match_round_kind kind;
+	int64_t id;        /* that of the first match offered in it */
+	unsigned number;   /* of a set's match, from 1 */
+	unsigned wanted;   /* matches until it closes */
+	int64_t opened_us; /* monotonic */
+};
+
+/* "ladder", "rematch", ...: as the database has it. */
+const char *match_purpose_word(enum match_purpose purpose);
+
 struct match_seat_config {
 	const char *bot;            /* its name; copied */
 	int64_t bot_id, version_id; /* for the record */
@@ -110,6 +139,8 @@ struct match_config {
 	const char *ladder;   /* its name; copied */
 	int64_t ladder_id, map_id; /* for the record */
 	bool is_rated;
+	enum match_purpose purpose;
+	struct match_round round; /* all zero: of none */
 	bool is_local; /* hill-run: bare game lines, no control lines */
 	/*
 	 * Copied with its texts. limit_ms and grace_ms are taken from LIMITS.

@@ -126,6 +126,8 @@ struct match {
 	uint8_t nseats;
 	bool is_local;
 	bool is_rated;
+	enum match_purpose purpose;
+	struct match_round round;
 	bool has_taken_record;
 	uint8_t pending; /* enum match_pending */
 	int64_t id;

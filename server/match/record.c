@@ -10,6 +10,19 @@
 #include "proto/control.h"
 #include "server/match/match_internal.h"
 
+const char *match_purpose_word(enum match_purpose purpose)
+{
+	static const char *const names[MATCH_NPURPOSES] = {
+		[MATCH_FOR_LADDER] = "ladder",
+		[MATCH_FOR_REMATCH] = "rematch",
+		[MATCH_FOR_UNRATED] = "unrated",
+		[MATCH_FOR_CANDIDATE] = "candidate",
+		[MATCH_FOR_TOURNAMENT] = "tournament",
+	};
+
+	return names[purpose];
+}
+
 /* The setup's texts are ours; const only for who looks at them. */
 static void free_text(const char *text)
 {
@@ -101,6 +114,8 @@ struct match_record *match_take_record(struct match *match,
 	record->map_name = xstrdup(match->map_name);
 	record->game = match->game;
 	record->is_rated = match->is_rated;
+	record->purpose = match->purpose;
+	record->round = match->round;
 	record->setup = match->setup;
 	record->setup.seed = xstrdup(match->seed);
 	record->setup.bot_seed = xstrdup(match->bot_seed);

@@ -36,6 +36,8 @@ struct match_record {
 	char *map_name;
 	const struct game *game; /* static; ->version is the engine's */
 	bool is_rated;
+	enum match_purpose purpose;
+	struct match_round round;
 	bool is_void;
 	char void_reason
 		[MATCH_VOID_BYTES]; /* "stall: ..."; "" when it counts */

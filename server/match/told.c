@@ -46,6 +46,21 @@ static struct buf *begin(struct match *match, unsigned seat, enum word_id word,
 	return to;
 }
 
+/* "set=2/4": the second of its four matches. */
+static void add_round(struct buf *to, const struct match_round *round)
+{
+	char text[24];
+
+	if (round->kind == MATCH_NO_ROUND)
+		return;
+	control_add_key_i64(to, "round", round->id);
+	if (round->kind != MATCH_ROUND_SET)
+		return;
+	(void)snprintf(text, sizeof(text), "%u/%u", round->number,
+		       round->wanted);
+	control_add_key(to, "set", text);
+}
+
 void told_match(struct match *match, unsigned seat, struct match_out *out)
 {
 	const struct match_limits *limits = &match->limits;
@@ -70,6 +85,7 @@ void told_match(struct match *match, unsigned seat, struct match_out *out)
 	control_add_key_i64(to, "ready-ms", limits->ready_ms);
 	control_add_key_i64(to, "line-max", (int64_t)match->line_max);
 	control_add_key_i64(to, "rated", match->is_rated ? 1 : 0);
+	add_round(to, &match->round);
 	if (match->game->is_whole_input)
 		control_add_key_i64(to, "whole-input", 1);
 	control_add_end(to);

@@ -204,9 +204,10 @@ static int insert_match(struct db *db, const struct match_record *record,
 		"INSERT INTO match (id, ladder_id, instance_id, status, "
 		"void_reason, engine_version, bot_seed, is_rated, turn_ms, "
 		"init_ms, grace_ms, bank_ms, bank_step_ms, bank_spend_ms, "
-		"lag_cap_ms, started_us, ended_us, stall_us, inputs, digest) "
+		"lag_cap_ms, started_us, ended_us, stall_us, inputs, digest, "
+		"purpose) "
 		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-		"?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+		"?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
 		error);
 	query_bind_i64(&query, 1, record->id);
 	query_bind_i64(&query, 2, record->ladder_id);
@@ -228,6 +229,7 @@ static int insert_match(struct db *db, const struct match_record *record,
 	query_bind_i64(&query, 18, record->stall_us);
 	query_bind_i64(&query, 19, (int64_t)record->inputs);
 	query_bind_i64(&query, 20, (int64_t)record->digest);
+	query_bind_text(&query, 21, match_purpose_word(record->purpose));
 	return query_run(&query);
 }
 

@@ -259,9 +259,9 @@ static void a_lobby_may_end_with_rematches_left(void **state)
 	world_login(world, 'a', "crazy");
 	world_play(world, "a > @play rabbit-runner\n"
 			  "a > @ready 1\n");
-	for (unsigned i = 0; i < LIMIT_REMATCHES; i++)
+	for (unsigned i = 0; i < LIMIT_APPOINTMENTS; i++)
 		ask(world, &match);
-	refuses(world, &match, -EINVAL, "64 rematches wait already");
+	refuses(world, &match, -EINVAL, "1024 matches wait already");
 }
 
 int main(void)

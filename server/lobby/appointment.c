@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * appointment.c - matches to come between certain bots: a rematch, the next
+ * match of a set, of a tournament, one that an author asked for.
+ *
+ * An appointment waits with its ladder until a connection of each of its bots
+ * stands in the queue at once; who plays is waited for, who is not there until
+ * the appointment's deadline. While all are there they play no other match on
+ * the ladder, so it comes about as soon as what they play now is over. A
+ * connection that sits at a set (peer->set_id) plays nothing but that.
+ */
+#include "server/lobby/lobby_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct appointment *appointment_new(struct lobby *lobby, struct ladder *ladder,
+				    const struct deal *deal,
+				    struct bot *const *bots)
+{
+	struct appointment *appointment;
+
+	assert(deal->seats >= 1 && deal->seats <= LIMIT_SEATS);
+	if (lobby->nappointments >= LIMIT_APPOINTMENTS)
+		return NULL;
+	appointment = xcalloc(1, sizeof(*appointment));
+	appointment->ladder = ladder;
+	ladder->refs++;
+	appointment->deal = *deal;
+	for (unsigned i = 0; i < deal->seats; i++)
+		appointment->bots[i] = bot_ref(bots[i]);
+	return appointment;
+}
+
+void appointment_free(struct appointment *appointment)
+{
+	for (unsigned i = 0; i < appointment->deal.seats; i++)
+		bot_unref(appointment->bots[i]);
+	appointment->ladder->refs--;
+	free(appointment);
+}
+
+static bool is_set(const struct appointment *appointment)
+{
+	return appointment->deal.round.kind == MATCH_ROUND_SET;
+}
+
+/* Whether PEER may take SEAT once it is free. */
+static bool may_sit(const struct appointment *appointment, unsigned seat,
+		    const struct lobby_peer *peer)
+{
+	return peer->bot == appointment->bots[seat] &&
+	       (peer->set_id == 0 ||
+		peer->set_id == appointment->deal.round.id) &&
+	       (appointment->version_ids[seat] == 0 ||
+		appointment->version_ids[seat] == peer->version_id);
+}
+
+/*
+ * Give each seat a connection of its bot. ALSO_BUSY: one that plays will do,
+ * or that is closing after its match. Returns the seats that get none.
+ */
+static uint32_t seat_peers(const struct appointment *appointment,
+			   bool also_busy,
+			   struct lobby_peer *peers[LIMIT_SEATS])
+{
+	unsigned nseats = appointment->deal.seats;
+	uint32_t missing = 0;
+
+	for (unsigned i = 0; i < nseats; i++) {
+		struct lobby_peer *peer, *found = NULL;
+
+		TAILQ_FOREACH(peer, &appointment->bots[i]->peers, group) {
+			struct waiting *entry;
+			bool is_taken = false;
+
+			entry = waiting_find(peer, appointment->ladder);
+			for (unsigned k = 0; k < i; k++)
+				is_taken |= peers[k] == peer;
+			if (entry == NULL || is_taken || peer->is_closing ||
+			    peer->is_eof || !may_sit(appointment, i, peer) ||
+			    (!also_busy && !entry->is_queued))
+				continue;
+			/* Who sits at the set goes on; else who came first. */
+			if (found == NULL || peer->set_id > found->set_id)
+				found = peer;
+		}
+		peers[i] = found;
+		if (found == NULL)
+			missing |= 1u << i;
+	}
+	return missing;
+}
+
+uint32_t appointment_absent(const struct appointment *appointment)
+{
+	struct lobby_peer *peers[LIMIT_SEATS];
+
+	/* At a set nobody has anything else to do. */
+	return seat_peers(appointment, !is_set(appointment), peers);
+}
+
+void appointment_add(struct lobby *lobby, struct appointment *appointment)
+{
+	struct ladder *ladder = appointment->ladder;
+
+	appointment->absent = appointment_absent(appointment);
+	TAILQ_INSERT_TAIL(&ladder->appointments, appointment, link);
+	lobby->nappointments++;
+	start_touch(lobby, ladder);
+}
+
+static void unlink_appointment(struct lobby *lobby,
+			       struct appointment *appointment)
+{
+	struct ladder *ladder = appointment->ladder;
+
+	TAILQ_REMOVE(&ladder->appointments, appointment, link);
+	lobby->nappointments--;
+	/* Bots that it kept are free. */
+	if (ladder->nqueued > 0 && ladder->is_listed)
+		start_touch(lobby, ladder);
+}
+
+void appointment_done(struct lobby *lobby, struct appointment *appointment)
+{
+	struct ladder *ladder = appointment->ladder;
+
+	unlink_appointment(lobby, appointment);
+	appointment_free(appointment);
+	ladder_settle(lobby, ladder);
+}
+
+void appointment_drop(struct lobby *lobby, struct appointment *appointment,
+		      uint32_t at_fault, const char *reason, int64_t now_us)
+{
+	struct ladder *ladder = appointment->ladder;
+	struct deal *deal = &appointment->deal;
+
+	unlink_appointment(lobby, appointment);
+	action_log(lobby, LOG_LEVEL_WARN,
+		   "ladder=%s event=%s-dropped of=%" PRId64 " reason=\"%s\"",
+		   ladder->row.name, match_purpose_word(deal->purpose),
+		   deal->tags[0], reason);
+	if (deal->over != NULL)
+		deal->over(lobby, deal, DEAL_DROPPED, NULL, at_fault, now_us);
+	appointment_free(appointment);
+	ladder_settle(lobby, ladder);
+}
+
+void appointment_release(struct lobby *lobby)
+{
+	for (size_t i = 0; i < lobby->nladders; i++) {
+		struct appointment_list *list =
+			&lobby->ladders[i]->appointments;
+		struct appointment *appointment;
+
+		while ((appointment = TAILQ_FIRST(list)) != NULL) {
+			TAILQ_REMOVE(list, appointment, link);
+			appointment_free(appointment);
+		}
+	}
+}
+
+bool appointment_keeps(const struct ladder *ladder,
+		       const struct lobby_peer *peer)
+{
+	const struct appointment *appointment;
+
+	if (peer->set_id != 0)
+		return true;
+	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
+		if (appointment->absent != 0 || is_set(appointment))
+			continue;
+		for (unsigned i = 0; i < appointment->deal.seats; i++) {
+			if (may_sit(appointment, i, peer))
+				return true;
+		}
+	}
+	return false;
+}
+
+int64_t appointment_deadline(const struct ladder *ladder)
+{
+	const struct appointment *appointment;
+	int64_t deadline_us = INT64_MAX;
+
+	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
+		if (appointment->absent != 0 &&
+		    appointment->deadline_us < deadline_us)
+			deadline_us = appointment->deadline_us;
+	}
+	return deadline_us;
+}
+
+/* Why it can never begin, or NULL. */
+static const char *find_hopeless(const struct appointment *appointment)
+{
+	if (!appointment->ladder->is_listed)
+		return "its ladder is played no more";
+	for (unsigned i = 0; i < appointment->deal.seats; i++) {
+		if (!appointment->bots[i]->is_listed)
+			return "a bot of it is gone";
+	}
+	return NULL;
+}
+
+struct appointment *appointment_next(struct lobby *lobby, struct ladder *ladder,
+				     struct lobby_peer *peers[LIMIT_SEATS],
+				     int64_t now_us)
+{
+	struct appointment *appointment, *next;
+
+	for (appointment = TAILQ_FIRST(&ladder->appointments);
+	     appointment != NULL; appointment = next) {
+		const char *hopeless = find_hopeless(appointment);
+
+		next = TAILQ_NEXT(appointment, link);
+		appointment->absent = appointment_absent(appointment);
+		if (hopeless != NULL) {
+			appointment_drop(lobby, appointment,
+					 appointment->absent, hopeless, now_us);
+			continue;
+		}
+		if (appointment->absent == 0 &&
+		    seat_peers(appointment, false, peers) == 0)
+			return appointment;
+		if (appointment->absent != 0 &&
+		    appointment->deadline_us <= now_us)
+			appointment_drop(lobby, appointment,
+					 appointment->absent,
+					 "a bot of it is not there", now_us);
+	}
+	return NULL;
+}
