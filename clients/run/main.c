@@ -52,6 +52,9 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (options.match_path != NULL &&
+	    (options.preset != NULL || options.output_path != NULL))
+		return usage_error("--generate and -o do not go with --match");
 	if (options.match_path != NULL)
 		return finish(
 			run_rehearsal(&options, argc - used, argv + used));
@@ -71,6 +74,10 @@ int main(int argc, char **argv)
 		return status;
 	argc -= used;
 	argv += used;
+	if (options.preset != NULL && game != NULL)
+		return finish(run_generate(game, &options, argc, argv));
+	if (options.preset != NULL || options.output_path != NULL)
+		return usage_error("--generate and -o go with a game's name");
 	return finish(command != NULL ? command->run(&options, argc, argv)
 				      : run_any(game, &options, argc, argv));
 }

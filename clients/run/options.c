@@ -19,6 +19,7 @@ static const char usage_text[] =
 	"       hill-run image-battle [OPTION...] --cfg CFG.PY\n"
 	"       hill-run lambda-mining [OPTION...] MAP... -- PROG [ARG...]\n"
 	"       hill-run GAME [OPTION...] MAP SEED [NAME=VALUE...] -- PROG [ARG...]...\n"
+	"       hill-run GAME --generate [PRESET SEED] [--seats N] [-o FILE]\n"
 	"       hill-run league GAME [OPTION...] --bot NAME=COMMAND... MAP...\n"
 	"       hill-run --match FILE --seat S [OPTION...] -- PROG [ARG...]\n"
 	"\n"
@@ -97,6 +98,14 @@ static const char league_text[] =
 	"  --limit, --init    instead of the stored limits; without bank and lag\n"
 	"  PROG's standard error goes to this terminal, or to DIR/match.log\n";
 
+static const char generate_text[] =
+	"\n"
+	"--generate: writes a fresh map of GAME to FILE or to standard output; without\n"
+	"  PRESET, or with `list`, it lists the presets. PRESET, its version and SEED\n"
+	"  (0 to 2^64-1, or 0x...) give the same bytes on every machine.\n"
+	"  --seats N          seats of a shared game's map (default 2)\n"
+	"  -o FILE            the map's file\n";
+
 static const char end_text[] =
 	"\n"
 	"Examples:\n"
@@ -107,6 +116,7 @@ static const char end_text[] =
 	"  hill-run lambda-mining -j 2 contest*.map -- ./lifter\n"
 	"  hill-run league rabbit-runner --seeds 1..20 -j 2 --bot old=./v1 \\\n"
 	"           --bot 'new=python3 v2.py' test.map small.map\n"
+	"  hill-run rabbit-runner --generate station 7 -o seven.map\n"
 	"  hill-run --match 4711.json --seat 1 --from-turn 17 -- ./mybot\n"
 	"\n"
 	"Exit status: 0 played; 1 a program did not start, or died; 2 wrong usage or\n"
@@ -172,6 +182,7 @@ enum option_id {
 	OPTION_MATCH,
 	OPTION_SEAT,
 	OPTION_FROM_TURN,
+	OPTION_GENERATE,
 	OPTION_VERSION,
 };
 
@@ -205,6 +216,8 @@ static const struct option long_options[] = {
 	{ "match", required_argument, NULL, OPTION_MATCH },
 	{ "seat", required_argument, NULL, OPTION_SEAT },
 	{ "from-turn", required_argument, NULL, OPTION_FROM_TURN },
+	{ "generate", required_argument, NULL, OPTION_GENERATE },
+	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -369,6 +382,12 @@ static const char *take_option(struct run_options *options, int option,
 	case OPTION_QUIET:
 		options->is_quiet = true;
 		return NULL;
+	case OPTION_GENERATE:
+		options->preset = value;
+		return NULL;
+	case 'o':
+		options->output_path = value;
+		return NULL;
 	case OPTION_HERE:
 		options->is_here = true;
 		return NULL;
@@ -387,13 +406,14 @@ int options_parse(struct run_options *options, int argc, char **argv,
 
 	opterr = 0;
 	optind = 0; /* anew: the options before and behind the game's name */
-	while ((option = getopt_long(argc, argv, "+:hj:", long_options,
+	while ((option = getopt_long(argc, argv, "+:hj:o:", long_options,
 				     NULL)) != -1) {
 		const char *wrong;
 
 		if (option == 'h') {
 			(void)fputs(usage_text, stdout);
 			(void)fputs(league_text, stdout);
+			(void)fputs(generate_text, stdout);
 			(void)fputs(end_text, stdout);
 			return EXIT_PLAYED;
 		}
@@ -401,6 +421,10 @@ int options_parse(struct run_options *options, int argc, char **argv,
 			(void)printf("hill-run " HILL_VERSION "%s\n",
 				     system_version);
 			return EXIT_PLAYED;
+		}
+		if (option == ':' && optopt == OPTION_GENERATE) {
+			options->preset = "";
+			continue;
 		}
 		if (option == ':')
 			return usage_error("%s wants a value",

@@ -50,6 +50,9 @@ struct run_options {
 	const char *match_path; /* NULL: none */
 	unsigned match_seat;    /* from 1; 0: not said */
 	int64_t from_turn;      /* from 1 */
+	/* A map made. */
+	const char *preset;      /* NULL: none; "" or "list": which there are */
+	const char *output_path; /* NULL: standard output */
 };
 
 /*
@@ -85,6 +88,12 @@ int run_league(const struct run_options *options, int argc,
 /* hill-run --match; the words are PROG and its own. */
 int run_rehearsal(const struct run_options *options, int argc,
 		  char **argv) WARN_UNUSED;
+/*
+ * hill-run GAME --generate PRESET; the words are the seed and options behind
+ * it, which go to OPTIONS.
+ */
+int run_generate(const struct game *game, struct run_options *options, int argc,
+		 char **argv) WARN_UNUSED;
 /* Wrong usage: say WHAT, as printf, and return EXIT_BAD. */
 int usage_error(const char *format, ...) PRINTF_LIKE(1, 2) WARN_UNUSED;
 
