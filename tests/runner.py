@@ -266,7 +266,9 @@ def check_portable(tally):
                       "no:cacheprovider", "tests/system/test_bridge.py",
                       "tests/system/test_bridge_link.py",
                       "tests/system/test_bridge_reports.py",
-                      "tests/system/test_run.py"], log,
+                      "tests/system/test_run.py",
+                      "tests/system/test_run_battle.py",
+                      "tests/system/test_run_mine.py"], log,
                      env={"HILL_BUILD": str(build), "HILL_LONG": "",
                           "HILL_REFERENCE": "/nonexistent",
                           "PYTHONDONTWRITEBYTECODE": "1"})

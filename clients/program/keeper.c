@@ -47,12 +47,12 @@ static void become_program(const struct keeper_plan *plan, int error_fd)
 	system_follow_parent();
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	/* What we ignore, exec would hand on. */
-	(void)signal(SIGPIPE, SIG_DFL);
-	(void)signal(SIGINT, SIG_DFL);
-	(void)signal(SIGTERM, SIG_DFL);
-	(void)signal(SIGHUP, SIG_DFL);
-	(void)signal(SIGXFSZ, SIG_DFL);
+	/*
+	 * What is ignored, exec would hand on: what we ignore, and what our
+	 * parent did (a shell's `&` ignores SIGINT and SIGQUIT).
+	 */
+	for (int number = 1; number < NSIG; number++)
+		(void)signal(number, SIG_DFL);
 	/* A Python bot's plain print() would otherwise stay in its buffer. */
 	(void)setenv("PYTHONUNBUFFERED", "1", 1);
 	if ((plan->chdir == NULL || chdir(plan->chdir) == 0) &&

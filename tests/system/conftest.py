@@ -17,6 +17,7 @@ import pytest
 # Fixtures for all tests of these programs.
 from bridges import bridge, hill, kind, token  # noqa: F401
 from hillctl import ctl, played, played_once  # noqa: F401
+from referee import room  # noqa: F401
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HILL_BUILD", TOP / "build"))

@@ -111,7 +111,12 @@ def test_bc03_an_unflushed_python_program_is_heard(hill, bridge, tmp_path):
 
 
 def test_a_program_is_deaf_to_no_signal(hill, bridge):
-    bridge("grep", "SigIgn", "/proc/self/status")
+    # As a shell's `&` leaves it.
+    before = signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    try:
+        bridge("grep", "SigIgn", "/proc/self/status")
+    finally:
+        signal.signal(signal.SIGQUIT, before)
     hill.greet()
     hill.start(7)
     assert hill.line().split() == ["SigIgn:", "0" * 16]

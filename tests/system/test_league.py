@@ -9,8 +9,7 @@ import pytest
 
 from season import HILLCTL, IS_LONG, PYTHON, REFERENCE, Bridge
 from test_contestants import fixture_built, fixture_painters, python2  # noqa: F401
-from test_run import BOT_SOURCES, BOTS, RUN, TOP, alive, play, script, wait_until
-from test_run import room  # noqa: F401
+from referee import BOT_SOURCES, BOTS, RUN, TOP, alive, play, script, wait_until
 
 CONTESTANTS = REFERENCE / "contests/bots"
 ARENAS = TOP / "deploy/maps/image-battle"

@@ -6,7 +6,8 @@ import pytest
 
 from hillctl import Ctl, MINE_MAP, add_ladders, make_matches
 from png_file import cells_of, read_apng, read_png
-from test_run import PYTHON, arena, play, room, script  # noqa: F401
+from referee import PYTHON, play, script
+from test_run_battle import arena  # noqa: F401
 
 # pylint: disable=redefined-outer-name
 
