@@ -17,6 +17,7 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ("rabbit-runner", "image-battle", "lambda-mining")
 FUZZ_SECONDS = 20
+FIGURES = ("simulate-ladder", "ladder-pairing-fields")
 BRIDGE_BYTES = 100_000  # what an author is asked to fetch, at most
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1",
@@ -125,6 +126,7 @@ class Suite:
                   ["meson", "test", "-C", str(self.build), "--no-rebuild",
                    "--print-errorlogs"],
                   count=lambda _: count_meson(record))
+        print_figures(record)
 
     def reference_golden(self, reference):
         if reference is None:
@@ -180,6 +182,19 @@ def count_meson(record):
         passed += good
         failed += bad
     return passed, failed
+
+
+def print_figures(record):
+    """What FIGURES measured: it says more than that they passed."""
+    if not record.exists():
+        return
+    for line in record.read_text(errors="replace").splitlines():
+        entry = json.loads(line)
+        if entry["name"].split()[-1].split(":")[-1] not in FIGURES:
+            continue
+        for said in entry.get("stdout", "").splitlines():
+            if said and not said.startswith("["):
+                print(f"       {said}", flush=True)
 
 
 def count_line(text):

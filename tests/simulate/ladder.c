@@ -246,6 +246,7 @@ static void measure(unsigned seats)
 	struct pairing pairing;
 	uint64_t random = 1;
 	double begun_us;
+	int seated = 0;
 
 	pairing_init(&pairing, &rules, 1);
 	for (size_t i = 0; i < WAITING; i++) {
@@ -268,9 +269,9 @@ static void measure(unsigned seats)
 		waiting[i].waiting_since_set = pairing_sets(&pairing);
 	begun_us = cpu_us();
 	for (int i = 0; i < CALLS; i++)
-		expect(pairing_next(&pairing, waiting, WAITING, 0, 0, &table) ==
-			       PAIRING_SEATED,
-		       "a table of 5,000");
+		seated += pairing_next(&pairing, waiting, WAITING, 0, 0,
+				       &table) == PAIRING_SEATED;
+	expect(seated == CALLS, "a table each time");
 	printf("%u seats, %d waiting: %.0f us of CPU a set\n", seats, WAITING,
 	       (cpu_us() - begun_us) / CALLS);
 	pairing_release(&pairing);

@@ -115,6 +115,8 @@ static void seats_the_overdue_first(void **state)
 	hall.bots[3].mu = -40;
 	hall.bots[3].waiting_since_set -= 13;
 	hall.bots[4].waiting_since_set -= 12;
+	/* This one would otherwise be first. */
+	hall.bots[5].sigma = 25.0 / 3;
 	for (int turn = 0; turn < 50; turn++) {
 		assert_int_equal(seat_at(&hall, 2, NOW), PAIRING_SEATED);
 		assert_int_equal(hall.table.seats[0], 3);
@@ -160,8 +162,9 @@ static void lets_near_equals_meet(void **state)
 		a = hall.table.seats[0];
 		b = hall.table.seats[1];
 		near += (a > b ? a - b : b - a) <= 3;
+		let_meet(&hall, a, b, 1);
 	}
-	assert_true(near > 360);
+	assert_true(near > 330);
 	pairing_release(&hall.pairing);
 }
 
@@ -250,8 +253,11 @@ static void caps_a_pair_while_others_wait(void **state)
 	assert_int_equal(seat_at(&hall, 0, hall.table.until_us),
 			 PAIRING_SEATED);
 	assert_true(sits(&hall, 2));
-	/* Where nobody else is there, the two may play. */
+	/* Where nobody else is there, the two may play; as late as can be
+	 * where others are in play. */
 	hall.count = 2;
+	assert_int_equal(seat_at(&hall, 4, NOW), PAIRING_WAIT);
+	assert_true(hall.table.until_us == NOW + 10 * SIM_SECOND);
 	assert_int_equal(seat_at(&hall, 0, NOW), PAIRING_SEATED);
 	pairing_release(&hall.pairing);
 }
