@@ -66,3 +66,46 @@ bool name_is_token(const char *name, size_t len)
 	}
 	return true;
 }
+
+bool name_is_version(const char *name, size_t len)
+{
+	if (len < 1 || len > NAME_VERSION_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (!is_plain(name[i]) && !is_among(name[i], upper) &&
+		    !is_among(name[i], "._+-"))
+			return false;
+	}
+	return true;
+}
+
+bool name_may_be_chosen(const char *name)
+{
+	static const char *const words[] = {
+		"administrator", "all",     "anonymous", "any",    "anybody",
+		"bot",           "hill",    "hill-run",  "hilld",  "hillctl",
+		"hill-bridge",   "host",    "nobody",    "none",   "null",
+		"owner",         "referee", "root",      "server", "system",
+		"undefined",     "unknown", "void",
+	};
+	/* "house-rabbit" would pass for the host's own. */
+	static const char *const beginnings[] = { "admin",     "guest",
+						  "guests",    "house",
+						  "moderator", "operator",
+						  "staff" };
+	size_t len = strcspn(name, "-_");
+
+	if (!is_plain(name[0]))
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(words[i], name) == 0)
+			return false;
+	}
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]);
+	     i++) {
+		if (strlen(beginnings[i]) == len &&
+		    strncmp(beginnings[i], name, len) == 0)
+			return false;
+	}
+	return true;
+}

@@ -13,6 +13,7 @@ enum {
 	NAME_BOT_MAX = 24,
 	NAME_TEXT_MAX = 64, /* files and ladders */
 	NAME_TOKEN_MAX = 128,
+	NAME_VERSION_MAX = 32,
 };
 
 /* A bot: 3..24 of a-z 0-9 - _. */
@@ -27,5 +28,14 @@ bool name_is_ladder(const char *name, size_t len);
 bool name_is_file(const char *name, size_t len);
 /* A token: 1..128 printable ASCII characters without blanks. */
 bool name_is_token(const char *name, size_t len);
+
+/* A version's label: 1..32 of A-Z a-z 0-9 . _ + -. */
+bool name_is_version(const char *name, size_t len);
+/*
+ * Whether an author may choose NAME, a bot's: it begins with a letter or a
+ * digit, and is no word of the host's, nor begins like the host's own bots
+ * and guests ("house-").
+ */
+bool name_may_be_chosen(const char *name);
 
 #endif

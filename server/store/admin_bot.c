@@ -2,89 +2,30 @@
 /* admin_bot.c - bots and the tokens that open their door. */
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "proto/name.h"
 #include "server/base/clock.h"
 #include "server/store/admin_internal.h"
-#include "server/store/base64.h"
+#include "server/store/new_bot.h"
 
-enum {
-	TOKEN_RANDOM_BYTES = 32,
-	TOKEN_TEXT_BYTES = 64, /* "hill_" and 43 characters, and room */
-	CONNECTIONS_DEFAULT = 8,
-	CONNECTIONS_MAX = 1000
-};
+enum { CONNECTIONS_MAX = 1000 };
 
 static const char sql_find[] = "SELECT id FROM bot WHERE name = ?1";
 static const char sql_by_key[] = "SELECT name FROM bot WHERE name_key = ?1";
-static const char sql_revoke[] = "UPDATE token SET revoked_us = ?2 "
-				 "WHERE bot_id = ?1 AND revoked_us IS NULL";
 
 /* A new token for BOT_ID; the reply is the only place where it is shown. */
 static int make_token(struct admin *admin, int64_t bot_id)
 {
-	struct buf text = BUF_INIT(TOKEN_TEXT_BYTES);
-	uint8_t random[TOKEN_RANDOM_BYTES], hash[ROW_HASH_BYTES];
-	struct query query;
-	int err;
+	char token[STORE_TOKEN_BYTES];
+	int64_t id;
+	int err = new_token(admin->db, bot_id, token, &id, &admin->error);
 
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return admin_refuse(admin, NULL, NULL,
-				    "the system gives no random bytes");
-	buf_add_text(&text, "hill_");
-	base64_encode_url(random, sizeof(random), &text);
-	admin_hash(text.data, text.len, hash);
-	query_open(&query, admin->db,
-		   "INSERT INTO token (bot_id, hash, created_us) "
-		   "VALUES (?1, ?2, ?3)",
-		   &admin->error);
-	query_bind_i64(&query, 1, bot_id);
-	query_bind_blob(&query, 2, hash, sizeof(hash));
-	query_bind_i64(&query, 3, clock_wall_us());
-	err = query_run(&query);
-	if (err == 0) {
-		admin_set(admin, "token", json_string(buf_text(&text)));
-		admin_set(admin, "token_id",
-			  json_integer(sqlite3_last_insert_rowid(
-				  admin->db->handle)));
-	}
-	explicit_bzero(random, sizeof(random));
-	if (text.data != NULL)
-		explicit_bzero(text.data, text.len);
-	buf_release(&text);
-	return err;
-}
-
-static int insert_bot(struct admin *admin, int64_t owner_id, const char *key,
-		      int64_t *ret)
-{
-	struct query query;
-	int err;
-
-	query_open(&query, admin->db,
-		   "INSERT INTO bot (owner_id, name, name_key, "
-		   "max_connections, created_us) VALUES (?1, ?2, ?3, ?4, ?5)",
-		   &admin->error);
-	query_bind_i64(&query, 1, owner_id);
-	query_bind_text(&query, 2, admin_text(admin, "name", ""));
-	query_bind_text(&query, 3, key);
-	query_bind_i64(
-		&query, 4,
-		admin_int(admin, "max_connections", CONNECTIONS_DEFAULT));
-	query_bind_i64(&query, 5, clock_wall_us());
-	err = query_run(&query);
 	if (err != 0)
 		return err;
-	*ret = sqlite3_last_insert_rowid(admin->db->handle);
-	query_open(&query, admin->db,
-		   "INSERT INTO bot_version (bot_id, number, label, state, "
-		   "created_us, active_us) VALUES (?1, 1, '1', 'active', ?2, "
-		   "?2)",
-		   &admin->error);
-	query_bind_i64(&query, 1, *ret);
-	query_bind_i64(&query, 2, clock_wall_us());
-	return query_run(&query);
+	admin_set(admin, "token", json_string(token));
+	admin_set(admin, "token_id", json_integer(id));
+	explicit_bzero(token, sizeof(token));
+	return 0;
 }
 
 static int bot_add(struct admin *admin)
@@ -100,7 +41,10 @@ static int bot_add(struct admin *admin)
 	if (err == 0)
 		err = admin_owner_get(admin, "owner", &owner_id);
 	if (err == 0)
-		err = insert_bot(admin, owner_id, key, &id);
+		err = new_bot(admin->db, owner_id, name, key,
+			      admin_int(admin, "max_connections",
+					NEW_BOT_CONNECTIONS),
+			      &id, &admin->error);
 	if (err == 0)
 		err = make_token(admin, id);
 	if (err == 0)
@@ -111,7 +55,7 @@ static int bot_add(struct admin *admin)
 				    "max_connections",
 				    (json_int_t)admin_int(
 					    admin, "max_connections",
-					    CONNECTIONS_DEFAULT)));
+					    NEW_BOT_CONNECTIONS)));
 	return err;
 }
 
@@ -208,17 +152,13 @@ static int token_add(struct admin *admin)
 
 static int token_rotate(struct admin *admin)
 {
-	struct query query;
 	int64_t id;
 	int err;
 
 	err = admin_find(admin, sql_find, "bot", "bot", &id);
 	if (err != 0)
 		return err;
-	query_open(&query, admin->db, sql_revoke, &admin->error);
-	query_bind_i64(&query, 1, id);
-	query_bind_i64(&query, 2, clock_wall_us());
-	err = query_run(&query);
+	err = revoke_tokens(admin->db, id, &admin->error);
 	return err != 0 ? err : make_token(admin, id);
 }
 

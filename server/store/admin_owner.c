@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "proto/name.h"
-#include "server/base/clock.h"
 #include "server/store/admin_internal.h"
+#include "server/store/new_bot.h"
 
 enum { NOTE_BYTES = 2000, EXTERNAL_ID_BYTES = 200 };
 
@@ -27,23 +27,13 @@ static int insert(struct admin *admin, const char *field, const char *name,
 		  int64_t *ret)
 {
 	char key[STORE_NAME_KEY_BYTES];
-	struct query query;
 	int err;
 
 	err = check_name(admin, field);
 	if (err == 0)
 		err = admin_check_free(admin, sql_by_key, field, key);
-	if (err != 0)
-		return err;
-	query_open(&query, admin->db,
-		   "INSERT INTO owner (name, name_key, created_us) "
-		   "VALUES (?1, ?2, ?3)",
-		   &admin->error);
-	query_bind_text(&query, 1, name);
-	query_bind_text(&query, 2, key);
-	query_bind_i64(&query, 3, clock_wall_us());
-	err = query_run(&query);
-	*ret = sqlite3_last_insert_rowid(admin->db->handle);
+	if (err == 0)
+		err = new_owner(admin->db, name, key, ret, &admin->error);
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/store/read.h"
+#include "server/store/version.h"
 
 void *read_grow(void *array, size_t count, size_t size)
 {
@@ -24,7 +25,8 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 
 	query_open(&query, db,
 		   "SELECT b.id, b.owner_id, v.id, v.number, "
-		   "b.max_connections, max(b.is_disabled, o.is_disabled), "
+		   "b.max_connections, b.is_disabled OR o.is_disabled OR "
+		   "b.ban_reason <> '' OR o.ban_reason <> '', "
 		   "b.name FROM bot b JOIN owner o ON o.id = b.owner_id "
 		   "JOIN bot_version v ON v.bot_id = b.id AND "
 		   "v.state = 'active' "
@@ -204,13 +206,18 @@ int store_catalogue(struct store *store, struct row_catalogue *ret,
 {
 	struct row_catalogue catalogue = { 0 };
 	struct db *db = store->read;
+	struct store_rules rules;
 	int err;
 
+	store_get_rules(store, &rules);
 	(void)pthread_mutex_lock(&db->lock);
 	/* One transaction: all of one moment. */
 	err = db_exec(db, "BEGIN", "read", error);
 	if (err == 0) {
 		err = read_bots(db, &catalogue, error);
+		if (err == 0)
+			err = read_versions(db, rules.versions_per_day,
+					    &catalogue, error);
 		if (err == 0)
 			err = read_tokens(db, &catalogue, error);
 		if (err == 0)

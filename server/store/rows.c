@@ -11,6 +11,7 @@ void row_catalogue_release(struct row_catalogue *catalogue)
 	for (size_t i = 0; i < catalogue->nladders; i++)
 		free(catalogue->ladders[i].map_ids);
 	free(catalogue->bots);
+	free(catalogue->versions);
 	free(catalogue->tokens);
 	free(catalogue->ladders);
 	free(catalogue->maps);

@@ -22,6 +22,7 @@ enum {
 	ROW_OPTIONS_BYTES = 512, /* a map's row options, likewise */
 	ROW_REASON_BYTES = 256,  /* why a match is void, likewise */
 	ROW_SEED_BYTES = 24,     /* a 63-bit seed in decimal, likewise */
+	ROW_LABEL_BYTES = 33,    /* a version's, likewise */
 	ROW_ROAD_AGAIN_MAX = 16  /* instances that wait to be played again */
 };
 
@@ -33,6 +34,21 @@ struct row_bot {
 	uint32_t max_connections;
 	bool is_disabled; /* the bot or its owner */
 	char name[LIMIT_NAME_BYTES + 1];
+};
+
+/* A version of a bot that may play: the active one, or a candidate. */
+struct row_version {
+	int64_t id;
+	int64_t bot_id;
+	uint32_t number; /* from 1 */
+	bool is_candidate;
+	int64_t active_us; /* wall time of its first activation; 0: never */
+	/*
+	 * Monotonic: its matches are rated from then on; INT64_MIN always,
+	 * INT64_MAX never (a candidate).
+	 */
+	int64_t rated_from_us;
+	char label[ROW_LABEL_BYTES]; /* what its author calls it */
 };
 
 /* A token that opens a bot's door; its text is nowhere in the database. */
@@ -108,6 +124,8 @@ struct row_road {
 struct row_catalogue {
 	struct row_bot *bots; /* by id, disabled ones included */
 	size_t nbots;
+	struct row_version *versions; /* by bot; retired ones are left out */
+	size_t nversions;
 	struct row_token *tokens; /* by id; revoked ones are left out */
 	size_t ntokens;
 	struct row_ladder *ladders; /* by id, disabled ones included */

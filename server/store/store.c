@@ -17,6 +17,13 @@
 
 enum { SMALLEST_DATABASE = 512 /* bytes: one page of the smallest size */ };
 
+static const struct store_rules rules_default = {
+	.registration = STORE_REGISTRATION_INVITE,
+	.bots_per_owner = 5,
+	.versions_per_day = 3,
+	.versions_per_bot = 1000,
+};
+
 void store_error_set(struct store_error *error, const char *format, ...)
 {
 	va_list args;
@@ -440,6 +447,8 @@ int store_open(struct store **ret, const char *path, enum store_mode mode,
 	store->mode = mode;
 	store->lock_fd = -1;
 	(void)pthread_mutex_init(&store->admin_lock, NULL);
+	(void)pthread_mutex_init(&store->rules_lock, NULL);
+	store->rules = rules_default;
 	if (strcmp(path, ":memory:") == 0)
 		err = open_memory(store, error);
 	else
@@ -462,6 +471,7 @@ void store_close(struct store *store)
 	if (store->lock_fd >= 0)
 		(void)close(store->lock_fd);
 	(void)pthread_mutex_destroy(&store->admin_lock);
+	(void)pthread_mutex_destroy(&store->rules_lock);
 	free(store->path);
 	free(store);
 }

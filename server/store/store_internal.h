@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "server/store/db.h"
+#include "server/store/register.h"
 #include "server/store/store.h"
 
 enum {
@@ -30,6 +31,8 @@ struct store {
 	uint64_t readings; /* of the catalogue; under the lock of `read` */
 	struct writer *writer;
 	pthread_mutex_t admin_lock; /* one command of the host at a time */
+	struct store_rules rules;   /* under the next */
+	pthread_mutex_t rules_lock;
 };
 
 void store_error_set(struct store_error *error, const char *format, ...)
@@ -58,6 +61,13 @@ int save_id_block(struct db *db, struct row_ids *ret,
 		  struct store_error *error) WARN_UNUSED;
 /* Note the newest version of every engine that is linked in. */
 int save_games(struct db *db, struct store_error *error) WARN_UNUSED;
+
+/* register.c */
+/* The write connection's lock and a transaction; -EROFS. */
+int join_begin(struct store *store, struct store_error *error) WARN_UNUSED;
+/* Commit, or with ERR roll back; the lock is free. ERR, or the commit's. */
+int join_end(struct store *store, int err,
+	     struct store_error *error) WARN_UNUSED;
 
 /* writer.c */
 /* End the thread as store_writer_stop(store, 0) does and free all. */
