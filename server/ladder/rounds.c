@@ -8,6 +8,7 @@ struct rounds_rules rounds_default_rules(uint32_t runs, int64_t age_us)
 	return (struct rounds_rules){
 		.runs = runs,
 		.age_us = age_us,
+		.quiet_us = 30 * INT64_C(1000000),
 		.max_open = 16,
 		.spread = 25.0 / 3.0,
 		.house_wait_us = 20 * INT64_C(1000000),
@@ -15,17 +16,23 @@ struct rounds_rules rounds_default_rules(uint32_t runs, int64_t age_us)
 	};
 }
 
-static bool is_old(const struct rounds_rules *rules,
-		   const struct rounds_open *round, int64_t now_us)
+int64_t rounds_ends_us(const struct rounds_rules *rules,
+		       const struct rounds_open *round)
 {
-	return now_us - round->opened_us >= rules->age_us;
+	int64_t old_us = round->opened_us + rules->age_us;
+	int64_t quiet_us = round->last_run_us + rules->quiet_us;
+
+	if (!round->has_provisional || round->runs_stored < 2 ||
+	    round->runs_in_play > 0 || quiet_us > old_us)
+		return old_us;
+	return quiet_us;
 }
 
 bool rounds_is_over(const struct rounds_rules *rules,
 		    const struct rounds_open *round, int64_t now_us)
 {
 	return round->runs_stored >= round->runs_wanted ||
-	       is_old(rules, round, now_us);
+	       now_us >= rounds_ends_us(rules, round);
 }
 
 static uint32_t runs_taken(const struct rounds_open *round)
@@ -38,7 +45,7 @@ static int64_t opens_us(const struct rounds_rules *rules,
 			const struct rounds_open *round,
 			const struct rounds_bot *bot, int64_t now_us)
 {
-	if (round->has_owner || is_old(rules, round, now_us) ||
+	if (round->has_owner || rounds_is_over(rules, round, now_us) ||
 	    runs_taken(round) >= round->runs_wanted)
 		return INT64_MAX;
 	if (!bot->is_house)
@@ -91,7 +98,7 @@ static int64_t next_change_us(const struct rounds_rules *rules,
 
 	for (size_t i = 0; i < count; i++) {
 		int64_t at_us = opens_us(rules, &rounds[i], bot, now_us);
-		int64_t old_us = rounds[i].opened_us + rules->age_us;
+		int64_t old_us = rounds_ends_us(rules, &rounds[i]);
 
 		if (at_us > now_us && at_us < until_us)
 			until_us = at_us;

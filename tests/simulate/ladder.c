@@ -130,12 +130,14 @@ static void compare(enum scene scene, unsigned seats, int nseeds)
 		if (policy == SIM_PAIRING)
 			ours = outcome.sets;
 		factor = (double)outcome.sets / ours;
-		printf("  %-10s  to 0.95: %s%3d sets (x %.2f)  at %d: %.3f  "
+		printf("  %-10s  to 0.95: %s%3d sets (x %.2f), %5.1f min  at %d: "
+		       "%.3f  "
 		       "longest wait %2llu sets, %3.0f s  spread %5.1f  "
 		       "%5.0f sets/h\n",
 		       policy_names[policy], is_over ? ">" : " ",
-		       is_over ? SETS : outcome.sets, factor, SETS, outcome.end,
-		       (unsigned long long)outcome.longest_sets,
+		       is_over ? SETS : outcome.sets, factor,
+		       outcome.sets * 60 / outcome.sets_an_hour, SETS,
+		       outcome.end, (unsigned long long)outcome.longest_sets,
 		       outcome.longest_s, outcome.spread, outcome.sets_an_hour);
 		if (policy == SIM_PAIRING)
 			expect(!is_over && outcome.longest_sets < 2 * BOTS,
