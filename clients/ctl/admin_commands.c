@@ -62,8 +62,7 @@ static int add_field(json_t *request, const struct ctl_given *given)
 		       : -EINVAL;
 }
 
-/* The request that CALL asks for; NULL after ctl_usage(). */
-static json_t *make_request(const struct ctl_call *call)
+json_t *make_request(const struct ctl_call *call)
 {
 	const struct ctl_command *command = call->command;
 	json_t *request = json_pack("{s:s}", "command", command->name);
@@ -97,8 +96,7 @@ static json_t *make_request(const struct ctl_call *call)
 	return NULL;
 }
 
-/* What the reply refuses, told (of WHAT, unless NULL); CTL_OK if nothing. */
-static int check_reply(const struct ctl *ctl, const char *what,
+int check_reply(const struct ctl *ctl, const char *what,
 		       const json_t *reply)
 {
 	const char *error = json_string_value(json_object_get(reply, "error"));
@@ -196,7 +194,9 @@ static void print_done(const struct ctl_call *call)
 	static const char *const done[][2] = {
 		{ "add", "added" },        { "change", "changed" },
 		{ "disable", "disabled" }, { "enable", "enabled" },
-		{ "revoke", "revoked" },   { "rotate", "rotated" }
+		{ "revoke", "revoked" },   { "rotate", "rotated" },
+		{ "start", "started" },    { "cancel", "cancelled" },
+		{ "reveal", "revealed" },  { "withdraw", "changed" },
 	};
 	const char *verb = strchr(call->command->name, ' ') + 1;
 	struct buf name = BUF_INIT(65536);
@@ -217,12 +217,11 @@ static bool may_create(const struct ctl_command *command)
 {
 	const char *verb = strchr(command->name, ' ');
 
-	return strcmp(verb, " add") == 0 &&
+	return verb != NULL && strcmp(verb, " add") == 0 &&
 	       strcmp(command->name, "token add") != 0;
 }
 
-/* The reply to REQUEST, which it takes; NULL after it was told why. */
-static json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
+json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
 			 const char *what, json_t *request_take)
 {
 	struct channel channel;

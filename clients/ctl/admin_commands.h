@@ -8,6 +8,13 @@
 
 #include "clients/ctl/ctl.h"
 
+/* The request that CALL asks for; NULL after ctl_usage(). */
+json_t *make_request(const struct ctl_call *call) WARN_UNUSED;
+/* What the reply refuses, told (of WHAT, unless NULL); CTL_OK if nothing. */
+int check_reply(const struct ctl *ctl, const char *what, const json_t *reply);
+/* The reply to REQUEST, which it takes; NULL after it was told why. */
+json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
+		  const char *what, json_t *request_take) WARN_UNUSED;
 /* Print an array of the reply; from the file, also while hilld has it. */
 int run_list(const struct ctl *ctl, const struct ctl_call *call);
 /* The fields of the request are the arguments and options. */

@@ -33,6 +33,29 @@ int64_t tournament_instance_seed(uint64_t seed, uint32_t instance)
 	return (int64_t)(tournament_mix(~seed, instance) >> 1);
 }
 
+static const char *const format_words[] = {
+	[TOURNAMENT_CONTEST] = "contest",
+	[TOURNAMENT_ROUND_ROBIN] = "round-robin",
+	[TOURNAMENT_SWISS] = "swiss",
+	[TOURNAMENT_SINGLE] = "single-elimination",
+	[TOURNAMENT_DOUBLE] = "double-elimination",
+};
+
+const char *tournament_format_word(enum tournament_format format)
+{
+	return format_words[format];
+}
+
+int tournament_format_find(const char *word, enum tournament_format *ret)
+{
+	for (int i = 0; i < TOURNAMENT_NFORMATS; i++)
+		if (strcmp(format_words[i], word) == 0) {
+			*ret = (enum tournament_format)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 static bool is_elimination(enum tournament_format format)
 {
 	return format == TOURNAMENT_SINGLE || format == TOURNAMENT_DOUBLE;
@@ -355,6 +378,23 @@ int tournament_add(struct tournament *tournament,
 	if (tournament_is_decided(tournament, result->pairing))
 		tournament_decide(tournament, result->pairing);
 	return 0;
+}
+
+int tournament_add_stored(struct tournament *tournament,
+			  const struct tournament_result *result,
+			  const uint32_t *entrants)
+{
+	struct tournament_match match;
+	int err;
+
+	err = tournament_match_at(tournament, result->pairing, result->set,
+				  result->turn, &match);
+	if (err != 0)
+		return err;
+	if (memcmp(match.entrants, entrants,
+		   match.nseats * sizeof(*entrants)) != 0)
+		return -ESTALE;
+	return tournament_add(tournament, result);
 }
 
 size_t tournament_next(const struct tournament *tournament,

@@ -165,6 +165,14 @@ void tournament_free(struct tournament *tournament);
 int tournament_add(struct tournament *tournament,
 		   const struct tournament_result *result) WARN_UNUSED;
 /*
+ * Likewise a result from the disk, which stands there with the ENTRANTS by
+ * seat it was for: -ESTALE when the match is for others now, because a result
+ * before it was taken back.
+ */
+int tournament_add_stored(struct tournament *tournament,
+			  const struct tournament_result *result,
+			  const uint32_t *entrants) WARN_UNUSED;
+/*
  * Up to MAX of the matches that may be played now, all of which may run at
  * once, earlier rounds first. Returns how many were written.
  */
@@ -191,6 +199,9 @@ void tournament_standings(const struct tournament *tournament,
 /* "Buchholz"; NULL where the format has no such tie-break. */
 const char *tournament_tie_break_name(enum tournament_format format,
 				      unsigned which);
+/* What 1 of that tie-break is counted in: 1 whole, 2 halves, 4 quarters. */
+unsigned tournament_tie_break_unit(enum tournament_format format,
+				   unsigned which);
 /*
  * How everybody fared against everybody: at [A * entrants + B] the half points
  * that A got from B, in the sets they met in (in the pairings, where those are
@@ -204,5 +215,12 @@ void tournament_count(const struct tournament_rules *rules, unsigned entrants,
 		      uint64_t *ret_min, uint64_t *ret_max);
 /* 63 bits: the seed of an instance, where none are given in order. */
 int64_t tournament_instance_seed(uint64_t seed, uint32_t instance);
+/* Matches of one set. */
+unsigned tournament_turns(const struct tournament_rules *rules);
+/* "swiss", as files and commands say it. */
+const char *tournament_format_word(enum tournament_format format);
+/* The opposite: -EINVAL when there is no such word. */
+int tournament_format_find(const char *word,
+			   enum tournament_format *ret) WARN_UNUSED;
 
 #endif

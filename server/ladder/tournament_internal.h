@@ -77,8 +77,6 @@ uint32_t tournament_pair_later(struct tournament *tournament, uint32_t round,
 /* ENTRANT meets nobody in ROUND: full points, no match. */
 uint32_t tournament_bye(struct tournament *tournament, uint32_t round,
 			uint32_t entrant);
-/* Matches of one set. */
-unsigned tournament_turns(const struct tournament_rules *rules);
 /* Whether pairings are won by the best of their sets. */
 bool tournament_is_best_of(enum tournament_format format);
 /* A well mixed 64-bit number of two others. */

@@ -296,3 +296,17 @@ const char *tournament_tie_break_name(enum tournament_format format,
 
 	return which < TOURNAMENT_TIE_BREAKS ? names[format][which] : NULL;
 }
+
+unsigned tournament_tie_break_unit(enum tournament_format format,
+				   unsigned which)
+{
+	static const uint8_t
+		units[TOURNAMENT_NFORMATS][TOURNAMENT_TIE_BREAKS] = {
+			[TOURNAMENT_ROUND_ROBIN] = { 2, 4, 1 },
+			[TOURNAMENT_SWISS] = { 2, 2, 4, 1 },
+		};
+
+	return which < TOURNAMENT_TIE_BREAKS && units[format][which] != 0
+		       ? units[format][which]
+		       : 1;
+}

@@ -33,6 +33,19 @@
  *	map list         game
  *	map change       name* game visibility
  *	map disable      name* game disabled (true)
+ *	tournament create    name* ladder* format* entrants draw ("listed",
+ *	                     "random", "rating") draw_seed rounds sets group
+ *	                     rotate third seeds starts deadline grace_s embargo
+ *	tournament plan      the same, and nothing is made
+ *	tournament list
+ *	tournament show      name* (pairings, what was played, what is next)
+ *	tournament table     name* (and the cross-table)
+ *	tournament export    name* (the table with owners and external ids)
+ *	tournament start     name*
+ *	tournament cancel    name*
+ *	tournament reveal    name*
+ *	tournament withdraw  name* bot*
+ *	deadline             ladder* time* ("none" for none)
  *	status
  * Unknown commands and fields are refused, and so is a value of the wrong
  * type. A command changes all that it says or nothing.

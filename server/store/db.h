@@ -28,7 +28,7 @@
 #include "server/base/alloc.h"
 #include "server/store/store.h"
 
-enum { DB_STATEMENTS_MAX = 96 };
+enum { DB_STATEMENTS_MAX = 256 };
 
 struct db_statement {
 	const char *sql; /* a literal: the address is the key */

@@ -19,6 +19,16 @@ void row_catalogue_release(struct row_catalogue *catalogue)
 	memset(catalogue, 0, sizeof(*catalogue));
 }
 
+void row_tournament_release(struct row_tournament *tournament)
+{
+	if (tournament == NULL)
+		return;
+	free(tournament->map_ids);
+	free(tournament->entrants);
+	free(tournament->matches);
+	memset(tournament, 0, sizeof(*tournament));
+}
+
 void row_match_list_release(struct row_match_list *list)
 {
 	if (list == NULL)

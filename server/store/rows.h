@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "server/base/limits.h"
+#include "server/ladder/tournament.h"
 
 enum {
 	ROW_HASH_BYTES = 32,     /* SHA-256 */
@@ -118,6 +119,59 @@ struct row_road {
 	uint64_t next;                      /* the first one not begun */
 	uint64_t again[ROW_ROAD_AGAIN_MAX]; /* before it, not played */
 	unsigned nagain;
+};
+
+/* Who plays a tournament. Its place in the array is its number in the draw. */
+struct row_entrant {
+	int64_t bot_id;
+	int64_t version_id; /* 0: not pinned yet, or it had none by then */
+	uint32_t version;   /* its number */
+	uint32_t out_round; /* as tournament_new() takes it */
+	char bot[LIMIT_NAME_BYTES + 1];
+};
+
+/* A match of a tournament that was played, or lost by who was away. */
+struct row_tournament_match {
+	int64_t match_id; /* 0: a forfeit */
+	struct tournament_result result;
+	unsigned nseats;
+	uint32_t entrants[LIMIT_SEATS]; /* by seat, from 0 */
+};
+
+enum row_tournament_state {
+	ROW_TOURNAMENT_PLANNED,
+	ROW_TOURNAMENT_RUNNING,
+	ROW_TOURNAMENT_FINISHED,
+	ROW_TOURNAMENT_CANCELLED,
+	ROW_TOURNAMENT_NSTATES
+};
+
+/* What tournament.h needs to say what is to be played, and the rest. */
+struct row_tournament {
+	int64_t id;
+	int64_t ladder_id;
+	char name[LIMIT_NAME_BYTES + 1];
+	char ladder[LIMIT_NAME_BYTES + 1];
+	enum row_tournament_state state;
+	struct tournament_rules rules;
+	bool is_seed_random;
+	int64_t seed_first; /* when not random: of the instances, in order */
+	int64_t seed_last;
+	int64_t *map_ids; /* owned; instance N is on map N % nmaps */
+	size_t nmaps;     /* 0: maps are generated */
+	uint32_t grace_s; /* for who is not there */
+	bool is_embargo;
+	/* Wall times in microseconds; 0: not said, or not yet. */
+	int64_t starts_us;
+	int64_t deadline_us;
+	int64_t created_us;
+	int64_t started_us;
+	int64_t ended_us;
+	int64_t revealed_us;
+	struct row_entrant *entrants; /* owned */
+	size_t nentrants;
+	struct row_tournament_match *matches; /* owned; by pairing, set, turn */
+	size_t nmatches;
 };
 
 /* All that the lobby has to know, read at one moment. */
@@ -262,6 +316,7 @@ struct row_counts {
 
 /* Free what a filled-in struct owns; all zero or NULL is fine. */
 void row_catalogue_release(struct row_catalogue *catalogue);
+void row_tournament_release(struct row_tournament *tournament);
 void row_match_list_release(struct row_match_list *list);
 void row_record_release(struct row_record *record);
 void row_summary_release(struct row_summary *summary);

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tournament_plan.c - from the fields of a command to a tournament's row: what
+ * is left out is filled in, all of it is checked as a whole.
+ */
+#include "server/store/tournament_plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "proto/name.h"
+#include "server/base/clock.h"
+#include "server/store/read.h"
+
+enum { GRACE_S = 60, FORECAST_MATCHES = 100 };
+
+int tournament_plan_time(struct admin *admin, const char *field, int64_t *ret)
+{
+	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M",
+					       "%Y-%m-%dT%H:%M:%S" };
+	const char *text = admin_text(admin, field, "none");
+
+	*ret = 0;
+	if (strcmp(text, "none") == 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, formats[i], &tm);
+
+		if (end == NULL || (*end != '\0' && strcmp(end, "Z") != 0))
+			continue;
+		*ret = (int64_t)timegm(&tm) * 1000000;
+		return 0;
+	}
+	return admin_refuse(admin, field, text,
+			    "is no time like 2026-01-31T12:30 (UTC) or none");
+}
+
+static int take_ladder(struct admin *admin, struct row_tournament *ret,
+		       bool *ret_is_shared)
+{
+	struct query query;
+	int err;
+
+	err = admin_find(admin, "SELECT id FROM ladder WHERE name = ?1",
+			 "ladder", "ladder", &ret->ladder_id);
+	if (err != 0)
+		return err;
+	(void)snprintf(ret->ladder, sizeof(ret->ladder), "%s",
+		       admin_text(admin, "ladder", ""));
+	query_open(&query, admin->db,
+		   "SELECT seats, (SELECT count(*) FROM ladder_map "
+		   "WHERE ladder_id = ladder.id) FROM ladder WHERE id = ?1",
+		   &admin->error);
+	query_bind_i64(&query, 1, ret->ladder_id);
+	err = query_step(&query);
+	if (err > 0) {
+		ret->rules.seats = (unsigned)query_i64(&query, 0);
+		ret->map_ids = xcalloc((size_t)query_i64(&query, 1) + 1,
+				       sizeof(*ret->map_ids));
+	}
+	query_close(&query);
+	if (err <= 0)
+		return err < 0 ? err : -ENOENT;
+	*ret_is_shared = ret->rules.seats > 1;
+	query_open(&query, admin->db,
+		   "SELECT map_id FROM ladder_map WHERE ladder_id = ?1 "
+		   "ORDER BY position",
+		   &admin->error);
+	query_bind_i64(&query, 1, ret->ladder_id);
+	while ((err = query_step(&query)) > 0)
+		ret->map_ids[ret->nmaps++] = query_i64(&query, 0);
+	query_close(&query);
+	return err;
+}
+
+static int take_seeds(struct admin *admin, struct row_tournament *ret)
+{
+	const char *text = admin_text(admin, "seeds", "random");
+	uint64_t drawn;
+	char *end;
+
+	ret->is_seed_random = strcmp(text, "random") == 0;
+	if (!ret->is_seed_random) {
+		errno = 0;
+		ret->seed_first = strtoll(text, &end, 10);
+		ret->seed_last = strncmp(end, "..", 2) == 0
+					 ? strtoll(end + 2, &end, 10)
+					 : -1;
+		if (errno != 0 || *end != '\0' || ret->seed_first < 0 ||
+		    ret->seed_last < ret->seed_first)
+			return admin_refuse(admin, "seeds", text,
+					    "must be random or like 1..5");
+	}
+	if (admin_has(admin, "draw_seed")) {
+		ret->rules.seed = (uint64_t)admin_int(admin, "draw_seed", 0);
+		return 0;
+	}
+	if (getrandom(&drawn, sizeof(drawn), 0) != (ssize_t)sizeof(drawn))
+		return admin_refuse(admin, NULL, NULL,
+				    "the system gives no random bytes");
+	ret->rules.seed = drawn >> 1;
+	return 0;
+}
+
+/* Rounds where they were left out: each map with each seed, or log2 and 1. */
+static unsigned default_rounds(const struct row_tournament *row)
+{
+	unsigned rounds = 1;
+
+	if (row->rules.format == TOURNAMENT_SWISS) {
+		while (1u << rounds < row->nentrants)
+			rounds++;
+		return rounds;
+	}
+	if (row->rules.format != TOURNAMENT_CONTEST)
+		return 0;
+	if (!row->is_seed_random &&
+	    row->seed_last - row->seed_first < TOURNAMENT_ROUNDS_MAX)
+		rounds = (unsigned)(row->seed_last - row->seed_first + 1);
+	return rounds * (unsigned)(row->nmaps == 0 ? 1 : row->nmaps);
+}
+
+static int take_rules(struct admin *admin, bool is_shared,
+		      struct row_tournament *ret)
+{
+	struct tournament_rules *rules = &ret->rules;
+	const char *word = admin_text(admin, "format", "");
+	bool is_contest;
+
+	if (tournament_format_find(word, &rules->format) != 0)
+		return admin_refuse(admin, "format", word,
+				    "must be contest, round-robin, swiss, "
+				    "single-elimination or double-elimination");
+	is_contest = rules->format == TOURNAMENT_CONTEST;
+	rules->group = (unsigned)admin_int(admin, "group",
+					   is_contest  ? 1
+					   : is_shared ? rules->seats
+						       : 2);
+	rules->sets = (unsigned)admin_int(admin, "sets", 1);
+	rules->is_rotated = admin_bool(admin, "rotate", false);
+	rules->has_third = admin_bool(admin, "third", false);
+	return take_seeds(admin, ret);
+}
+
+static void add_entrant(struct row_tournament *ret, int64_t bot_id,
+			const char *name)
+{
+	struct row_entrant *entrant;
+
+	ret->entrants =
+		read_grow(ret->entrants, ret->nentrants, sizeof(*entrant));
+	entrant = &ret->entrants[ret->nentrants++];
+	memset(entrant, 0, sizeof(*entrant));
+	entrant->bot_id = bot_id;
+	(void)snprintf(entrant->bot, sizeof(entrant->bot), "%s", name);
+}
+
+static int take_named(struct admin *admin, const json_t *names,
+		      struct row_tournament *ret)
+{
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		struct query query;
+		int64_t id = 0;
+		int err;
+
+		query_open(&query, admin->db,
+			   "SELECT b.id FROM bot b JOIN owner o "
+			   "ON o.id = b.owner_id WHERE b.name = ?1 AND "
+			   "b.is_disabled = 0 AND o.is_disabled = 0",
+			   &admin->error);
+		query_bind_text(&query, 1, name);
+		err = query_step(&query);
+		if (err > 0)
+			id = query_i64(&query, 0);
+		query_close(&query);
+		if (err < 0)
+			return err;
+		if (err == 0)
+			return admin_refuse(admin, "entrants", name,
+					    "there is no such bot that may "
+					    "play");
+		for (size_t k = 0; k < ret->nentrants; k++)
+			if (ret->entrants[k].bot_id == id)
+				return admin_refuse(admin, "entrants", name,
+						    "stands there twice");
+		add_entrant(ret, id, name);
+	}
+	return 0;
+}
+
+/* All that have played on the ladder but the house's own, by name. */
+static int take_all(struct admin *admin, struct row_tournament *ret)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, admin->db,
+		   "SELECT b.id, b.name FROM bot b "
+		   "JOIN owner o ON o.id = b.owner_id "
+		   "WHERE b.is_disabled = 0 AND o.is_disabled = 0 "
+		   "AND o.is_house = 0 AND EXISTS (SELECT 1 FROM match m "
+		   "JOIN seat s ON s.match_id = m.id "
+		   "JOIN bot_version v ON v.id = s.bot_version_id "
+		   "WHERE m.ladder_id = ?1 AND m.status = 'stored' "
+		   "AND s.guest = '' AND v.bot_id = b.id) ORDER BY b.name",
+		   &admin->error);
+	query_bind_i64(&query, 1, ret->ladder_id);
+	while ((err = query_step(&query)) > 0)
+		add_entrant(ret, query_i64(&query, 0), query_text(&query, 1));
+	query_close(&query);
+	return err;
+}
+
+/* The conservative rating (mu - 3 sigma) of the active version. */
+static int read_strength(struct admin *admin, int64_t ladder_id, int64_t bot_id,
+			 double *ret)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, admin->db,
+		   "SELECT r.mu - 3 * r.sigma FROM rating r "
+		   "JOIN bot_version v ON v.id = r.bot_version_id "
+		   "WHERE r.ladder_id = ?1 AND v.bot_id = ?2 "
+		   "AND v.state = 'active'",
+		   &admin->error);
+	query_bind_i64(&query, 1, ladder_id);
+	query_bind_i64(&query, 2, bot_id);
+	err = query_step(&query);
+	*ret = err > 0 ? query_double(&query, 0) : -1e9;
+	query_close(&query);
+	return err < 0 ? err : 0;
+}
+
+/* Insertion keeps those who are level in the order given. */
+static void sort_by(struct row_entrant *entrants, double *keys, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct row_entrant entrant = entrants[i];
+		double key = keys[i];
+		size_t at = i;
+
+		for (; at > 0 && keys[at - 1] < key; at--) {
+			entrants[at] = entrants[at - 1];
+			keys[at] = keys[at - 1];
+		}
+		entrants[at] = entrant;
+		keys[at] = key;
+	}
+}
+
+static int draw(struct admin *admin, struct row_tournament *ret)
+{
+	const char *how = admin_text(admin, "draw", "listed");
+	double *keys = xcalloc(ret->nentrants + 1, sizeof(*keys));
+	int err = 0;
+
+	for (size_t i = 0; i < ret->nentrants && err == 0; i++) {
+		if (strcmp(how, "random") == 0)
+			/* Any 53 bits that the draw's seed mixes. */
+			keys[i] = (double)(tournament_instance_seed(
+						   ret->rules.seed ^ UINT32_MAX,
+						   (uint32_t)i) >>
+					   10);
+		else if (strcmp(how, "rating") == 0)
+			err = read_strength(admin, ret->ladder_id,
+					    ret->entrants[i].bot_id, &keys[i]);
+		else if (strcmp(how, "listed") != 0)
+			err = admin_refuse(admin, "draw", how,
+					   "must be listed, random or rating");
+	}
+	if (err == 0)
+		sort_by(ret->entrants, keys, ret->nentrants);
+	free(keys);
+	return err;
+}
+
+static int take_times(struct admin *admin, struct row_tournament *ret)
+{
+	int err;
+
+	ret->created_us = clock_wall_us();
+	ret->grace_s = (uint32_t)admin_int(admin, "grace_s", GRACE_S);
+	ret->is_embargo = admin_bool(admin, "embargo", false);
+	err = tournament_plan_time(admin, "starts", &ret->starts_us);
+	if (err == 0)
+		err = tournament_plan_time(admin, "deadline",
+					   &ret->deadline_us);
+	if (err == 0 && ret->starts_us != 0 &&
+	    ret->deadline_us > ret->starts_us)
+		err = admin_refuse(admin, "deadline", NULL,
+				   "must not be after the start");
+	return err;
+}
+
+int tournament_plan(struct admin *admin, struct row_tournament *ret)
+{
+	const char *name = admin_text(admin, "name", ""), *why;
+	const json_t *names = json_object_get(admin->request, "entrants");
+	bool is_shared = false;
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!name_is_ladder(name, strlen(name)))
+		return admin_refuse(admin, "name", name,
+				    "must be 1 to 64 of a-z 0-9 - _ . and begin "
+				    "with a letter or digit");
+	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
+	err = take_ladder(admin, ret, &is_shared);
+	if (err == 0)
+		err = take_rules(admin, is_shared, ret);
+	if (err == 0)
+		err = names == NULL ? take_all(admin, ret)
+				    : take_named(admin, names, ret);
+	if (err == 0)
+		err = draw(admin, ret);
+	if (err == 0)
+		err = take_times(admin, ret);
+	if (err != 0)
+		return err;
+	ret->rules.rounds =
+		(unsigned)admin_int(admin, "rounds", default_rounds(ret));
+	why = tournament_refusal(&ret->rules, (unsigned)ret->nentrants);
+	return why == NULL ? 0 : admin_refuse(admin, NULL, NULL, "%s", why);
+}
+
+/* The longest chain of matches that cannot be played beside each other. */
+static uint64_t count_in_row(const struct row_tournament *row, uint64_t matches)
+{
+	const struct tournament_rules *rules = &row->rules;
+	uint64_t load =
+		(matches * rules->seats + row->nentrants - 1) / row->nentrants;
+	uint64_t turns = rules->seats == 1 ? 1 : tournament_turns(rules);
+	const struct tournament_pairing *pairings;
+	struct tournament *tournament;
+	uint64_t chain;
+	size_t count;
+
+	if (rules->format == TOURNAMENT_CONTEST ||
+	    rules->format == TOURNAMENT_ROUND_ROBIN)
+		return load;
+	tournament = tournament_new(rules, (unsigned)row->nentrants, NULL);
+	pairings = tournament_pairings(tournament, &count);
+	chain = rules->format == TOURNAMENT_SWISS ? rules->rounds
+						  : pairings[count - 1].round;
+	tournament_free(tournament);
+	chain *= rules->sets * turns;
+	return chain > load ? chain : load;
+}
+
+int tournament_forecast(struct admin *admin, const struct row_tournament *row,
+			struct tournament_forecast *ret)
+{
+	int64_t bytes = 0, from = row->starts_us;
+	struct query query;
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	tournament_count(&row->rules, (unsigned)row->nentrants,
+			 &ret->matches_min, &ret->matches_max);
+	query_open(&query, admin->db,
+		   "SELECT count(*), avg(us), avg(bytes) FROM ("
+		   "SELECT m.ended_us - m.started_us AS us, "
+		   "length(t.samples) + length(t.transcript) + "
+		   "length(t.notes) + 400 AS bytes FROM match m "
+		   "JOIN transcript t ON t.match_id = m.id "
+		   "WHERE m.ladder_id = ?1 AND m.status = 'stored' "
+		   "ORDER BY m.id DESC LIMIT ?2)",
+		   &admin->error);
+	query_bind_i64(&query, 1, row->ladder_id);
+	query_bind_i64(&query, 2, FORECAST_MATCHES);
+	err = query_step(&query);
+	if (err > 0) {
+		ret->is_known = query_i64(&query, 0) > 0;
+		ret->mean_us = (int64_t)query_double(&query, 1);
+		bytes = (int64_t)query_double(&query, 2);
+	}
+	query_close(&query);
+	if (err < 0)
+		return err;
+	if (from < row->created_us)
+		from = row->created_us;
+	ret->most_in_row = count_in_row(row, ret->matches_max);
+	ret->bytes = bytes * (int64_t)ret->matches_max;
+	ret->ends_us = from + ret->mean_us * (int64_t)ret->most_in_row;
+	return 0;
+}

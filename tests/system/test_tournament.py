@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""hillctl tournament: from a file to a table, a cross-table and a list for grades."""
+import csv
+import io
+import json
+
+import pytest
+
+from hillctl import add_ladders
+
+BOTS = ("ann", "bob", "cid", "dan", "eve")
+
+# pylint: disable=redefined-outer-name
+
+
+@pytest.fixture
+def host(ctl):
+    for bot in BOTS:
+        ctl.run("bot", "add", bot, "--token-file", f"{bot}.token")
+    add_ladders(ctl)
+    return ctl
+
+
+def plan(host, **keys):
+    file = host.folder / "plan.json"
+    file.write_text(json.dumps({"name": "final", "ladder": "battle", "format": "swiss",
+                                "entrants": BOTS, **keys}))
+    return file
+
+
+def test_dry_run_prints_matches_and_makes_nothing(host):
+    out = host.run("tournament", "create", plan(host, rounds=3, rotate=True), "--dry-run").out
+    assert "would be made" in out
+    assert "matches      12, at most 6 one after another" in out
+    assert "not known until" in out
+    assert out.count(" - ") == 4
+    assert host.json("tournament", "list")["tournaments"] == []
+
+
+def test_options_go_before_the_file(host):
+    file = plan(host)
+    host.run("tournament", "create", file, "--format", "round-robin", "--name", "other")
+    row = host.json("tournament", "list")["tournaments"][0]
+    assert (row["name"], row["format"], row["state"]) == ("other", "round-robin", "planned")
+
+
+@pytest.mark.parametrize("keys, told", [
+    ({"format": "knockout"}, "must be contest"),
+    ({"rounds": 9}, "twice"),
+    ({"entrants": ["ann", "zoe"]}, "no such bot"),
+    ({"colour": "red"}, "no such field"),
+    ({"command": "bot disable"}, "without a command"),
+    ({"starts": "noon"}, "no time"),
+])
+def test_what_makes_no_tournament_is_told(host, keys, told):
+    assert told in host.run("tournament", "create", plan(host, **keys), status=1).err
+
+
+def test_life_of_a_tournament(host):
+    host.run("tournament", "create", plan(host, embargo=True))
+    assert "is planned" in host.run("tournament", "reveal", "final", status=1).err
+    host.run("tournament", "start", "final")
+    shown = host.run("tournament", "show", "final").out
+    assert "running, round 1" in shown and "bye" in shown
+    host.run("tournament", "withdraw", "final", "bob")
+    table = host.json("tournament", "table", "final")
+    assert [len(row) for row in table["cross"]] == [5] * 5
+    assert sum(row["byes"] for row in table["standings"]) == 1
+    assert "Buchholz" in host.run("tournament", "table", "final").out
+    host.run("tournament", "cancel", "final")
+    host.run("tournament", "reveal", "final")
+
+
+def test_export_is_csv_with_external_ids(host):
+    host.run("owner", "change", "ann", "--external-id", 's-1, "a"')
+    host.run("tournament", "create", plan(host))
+    host.run("tournament", "start", "final")
+    rows = list(csv.DictReader(io.StringIO(host.run("tournament", "export", "final").out)))
+    assert {row["bot"] for row in rows} == set(BOTS)
+    assert [row["external_id"] for row in rows if row["owner"] == "ann"] == ['s-1, "a"']
+    assert all(row["version"] == "1" for row in rows)
+
+
+def test_deadline_of_a_ladder(host):
+    assert "2026-12-01 12:00:00" in host.run("deadline", "battle", "2026-12-01T12:00").out
+    assert "no deadline" in host.run("deadline", "battle", "none").out

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* Tournaments in the database: planned, pinned, read back, told. */
+#include "server/store/admin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/store/store_internal.h"
+#include "server/store/tournament_rows.h"
+#include "tests/unit/store/fixture.h"
+#include "tests/unit/unit.h"
+
+static json_t *ask(struct store *store, const char *text)
+{
+	char *line = store_admin_text(store, text, strlen(text), NULL);
+	json_t *reply = json_loads(line, 0, NULL);
+
+	assert_non_null(reply);
+	free(line);
+	return reply;
+}
+
+static json_t *accepted(struct store *store, const char *text)
+{
+	json_t *reply = ask(store, text);
+
+	if (!json_is_true(json_object_get(reply, "ok")))
+		fail_msg("%s: %s", text,
+			 json_string_value(json_object_get(reply, "error")));
+	return reply;
+}
+
+static void accepts(struct store *store, const char *text)
+{
+	json_decref(accepted(store, text));
+}
+
+static void refuses(struct store *store, const char *text, const char *says)
+{
+	json_t *reply = ask(store, text);
+	const char *error = json_string_value(json_object_get(reply, "error"));
+
+	if (error == NULL)
+		fail_msg("accepted: %s", text);
+	else if (strstr(error, says) == NULL)
+		fail_msg("%s: %s", text, error);
+	json_decref(reply);
+}
+
+static void sql(struct store *store, const char *text)
+{
+	struct store_error error = { "" };
+
+	if (db_exec(&store->write, text, "test", &error) != 0)
+		fail_msg("%s", error.text);
+}
+
+static int64_t number_of(json_t *reply, const char *list, size_t at,
+			 const char *key)
+{
+	return json_integer_value(json_object_get(
+		json_array_get(json_object_get(reply, list), at), key));
+}
+
+static const char *text_at(json_t *reply, const char *list, size_t at,
+			   const char *key)
+{
+	return json_string_value(json_object_get(
+		json_array_get(json_object_get(reply, list), at), key));
+}
+
+#define ROBIN                                                          \
+	"{\"command\": \"tournament create\", \"name\": \"robin\", "   \
+	"\"ladder\": \"lambda-mining\", \"format\": \"round-robin\", " \
+	"\"entrants\": [\"crazy\", \"digger\", \"painter\"], "         \
+	"\"deadline\": \"2030-01-01\", \"starts\": \"2030-01-02T12:30\"}"
+#define NAMED(command) \
+	"{\"command\": \"tournament " command "\", \"name\": \"robin\"}"
+
+static void plan_makes_nothing_and_create_does(void **state)
+{
+	struct store *store = fixture_store(*state);
+	json_t *reply;
+
+	reply = accepted(
+		store,
+		"{\"command\": \"tournament plan\", \"name\": \"robin\", "
+		"\"ladder\": \"lambda-mining\", \"format\": \"contest\","
+		"\"entrants\": [\"crazy\", \"digger\"], "
+		"\"seeds\": \"1..5\"}");
+	assert_int_equal(
+		json_integer_value(json_object_get(
+			json_object_get(reply, "forecast"), "matches_max")),
+		10);
+	assert_true(json_is_null(json_object_get(
+		json_object_get(reply, "forecast"), "ends_us")));
+	json_decref(reply);
+	reply = accepted(store, "{\"command\": \"tournament list\"}");
+	assert_int_equal(json_array_size(json_object_get(reply, "tournaments")),
+			 0);
+	json_decref(reply);
+	accepts(store, ROBIN);
+	refuses(store, ROBIN, "the name is taken");
+	reply = accepted(store, "{\"command\": \"tournament list\"}");
+	assert_string_equal(text_at(reply, "tournaments", 0, "state"),
+			    "planned");
+	/* 2030-01-02 12:30 UTC */
+	assert_int_equal(number_of(reply, "tournaments", 0, "starts_us"),
+			 1893587400000000);
+	json_decref(reply);
+	store_close(store);
+}
+
+static void what_makes_no_tournament_is_refused(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "\"format\": \"knockout\"", "must be contest" },
+		{ "\"format\": \"swiss\", \"rounds\": 9", "twice" },
+		{ "\"format\": \"contest\", \"entrants\": [\"crazy\", "
+		  "\"nobody\"]",
+		  "there is no such bot" },
+		{ "\"format\": \"contest\", \"entrants\": [\"crazy\", "
+		  "\"crazy\"]",
+		  "twice" },
+		{ "\"format\": \"contest\", \"starts\": \"tomorrow\"",
+		  "is no time" },
+		{ "\"format\": \"contest\", \"starts\": \"2030-01-01\", "
+		  "\"deadline\": \"2030-01-02\"",
+		  "must not be after" },
+		{ "\"format\": \"contest\", \"seeds\": \"5..1\"",
+		  "must be random or like" },
+		{ "\"format\": \"contest\", \"draw\": \"fate\"",
+		  "must be listed" },
+	};
+	struct store *store = fixture_store(*state);
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		char text[512];
+
+		(void)snprintf(
+			text, sizeof(text),
+			"{\"command\": \"tournament create\", \"name\": \"x\", "
+			"\"ladder\": \"lambda-mining\"%s, %s}",
+			strstr(cases[i][0], "entrants") != NULL
+				? ""
+				: ", \"entrants\": [\"crazy\", \"digger\", "
+				  "\"painter\"]",
+			cases[i][0]);
+		refuses(store, text, cases[i][1]);
+	}
+	refuses(store,
+		"{\"command\": \"tournament create\", \"name\": \"x\", "
+		"\"ladder\": \"lambda-mining\", \"format\": \"contest\"}",
+		"too few entrants");
+	store_close(store);
+}
+
+static void start_pins_what_was_active_at_the_deadline(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct row_tournament row;
+	struct store_error error;
+
+	sql(store, "UPDATE bot_version SET state = 'retired' WHERE id = 1;"
+		   "INSERT INTO bot_version (id, bot_id, number, label, state, "
+		   "created_us, active_us) VALUES "
+		   "(11, 1, 2, 'b', 'retired', 500, 500),"
+		   "(12, 1, 3, 'c', 'active', 2000000000000, 2000000000000);"
+		   "UPDATE bot_version SET active_us = 2000000000000 "
+		   "WHERE id = 3");
+	/* The deadline was 1970-01-02: 86400000000. */
+	accepts(store,
+		"{\"command\": \"tournament create\", \"name\": \"robin\", "
+		"\"ladder\": \"lambda-mining\", \"format\": \"round-robin\", "
+		"\"entrants\": [\"crazy\", \"digger\", \"painter\"], "
+		"\"deadline\": \"1970-01-02\"}");
+	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
+	assert_int_equal(row.entrants[0].version_id, 11);
+	assert_int_equal(row.entrants[1].version_id, 2);
+	assert_int_equal(row.entrants[2].version_id, 0);
+	assert_int_equal(row.entrants[2].out_round, 1);
+	row_tournament_release(&row);
+	accepts(store, NAMED("start"));
+	refuses(store, NAMED("start"), "is running");
+	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
+	assert_int_equal(row.state, ROW_TOURNAMENT_RUNNING);
+	assert_true(row.started_us > 0);
+	assert_int_equal(row.entrants[0].version_id, 11);
+	row_tournament_release(&row);
+	store_close(store);
+}
+
+/* Pairings of three: 1 v 3... as show tells; all matches but one by absence. */
+static void table_follows_from_stored_matches_and_forfeits(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_event event;
+	struct match_record *record = fixture_record(1, 1);
+	json_t *reply;
+
+	accepts(store, ROBIN);
+	accepts(store, NAMED("start"));
+	reply = accepted(store, NAMED("show"));
+	assert_int_equal(json_array_size(json_object_get(reply, "next")), 6);
+	assert_int_equal(json_array_size(json_object_get(reply, "pairings")),
+			 3);
+	json_decref(reply);
+	assert_int_equal(store_writer_start(store), 0);
+	assert_int_equal(store_put(store, record), 0);
+	fixture_await(store, STORE_SAVED, 1, &event);
+	store_writer_stop(store, 1000);
+	/* Pairing 1 is digger v painter: digger's run, painter away. */
+	sql(store, "INSERT INTO tournament_match VALUES "
+		   "(1, 1, 1, 1, '2', 0, 1), (1, 1, 2, NULL, '3', 1, 2)");
+	reply = accepted(store, NAMED("show"));
+	if (strcmp(text_at(reply, "pairings", 0, "state"), "done") != 0)
+		fail_msg("%s", json_dumps(reply, 0));
+	assert_int_equal(json_array_size(json_object_get(reply, "played")), 2);
+	assert_int_equal(json_array_size(json_object_get(reply, "next")), 4);
+	assert_int_equal(json_integer_value(json_object_get(reply, "left_out")),
+			 0);
+	json_decref(reply);
+	reply = accepted(store, NAMED("table"));
+	assert_string_equal(text_at(reply, "standings", 0, "bot"), "digger");
+	assert_int_equal(number_of(reply, "standings", 0, "points"), 1);
+	assert_int_equal(number_of(reply, "standings", 1, "rank"), 2);
+	assert_int_equal(json_array_size(json_object_get(reply, "cross")), 3);
+	json_decref(reply);
+	/* A void match is to be played again. */
+	sql(store, "UPDATE match SET status = 'void', void_reason = 'test'");
+	reply = accepted(store, NAMED("show"));
+	assert_int_equal(json_array_size(json_object_get(reply, "next")), 5);
+	json_decref(reply);
+	store_close(store);
+}
+
+static void result_for_other_entrants_is_left_out(void **state)
+{
+	struct store *store = fixture_store(*state);
+	json_t *reply;
+
+	accepts(store, ROBIN);
+	accepts(store, NAMED("start"));
+	sql(store, "INSERT INTO tournament_match VALUES "
+		   "(1, 1, 1, NULL, '1', 1, 1)");
+	reply = accepted(store, NAMED("show"));
+	assert_int_equal(json_integer_value(json_object_get(reply, "left_out")),
+			 1);
+	assert_int_equal(json_array_size(json_object_get(reply, "next")), 6);
+	json_decref(reply);
+	store_close(store);
+}
+
+static void withdrawal_cancel_and_reveal_follow_the_state(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct row_tournament row;
+	struct store_error error;
+
+	accepts(store, ROBIN);
+	refuses(store, NAMED("reveal"), "is planned");
+	accepts(store,
+		"{\"command\": \"tournament withdraw\", \"name\": \"robin\", "
+		"\"bot\": \"digger\"}");
+	refuses(store,
+		"{\"command\": \"tournament withdraw\", \"name\": \"robin\", "
+		"\"bot\": \"digger\"}",
+		"has withdrawn");
+	refuses(store,
+		"{\"command\": \"tournament withdraw\", \"name\": \"robin\", "
+		"\"bot\": \"nobody\"}",
+		"does not take part");
+	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
+	assert_int_equal(row.entrants[1].out_round, 1);
+	row_tournament_release(&row);
+	accepts(store, NAMED("cancel"));
+	refuses(store, NAMED("cancel"), "is cancelled");
+	refuses(store, NAMED("reveal"), "never under embargo");
+	store_close(store);
+}
+
+static void export_has_what_grades_go_by(void **state)
+{
+	struct store *store = fixture_store(*state);
+	json_t *reply;
+
+	sql(store, "UPDATE owner SET external_id = 's-17' WHERE id = 1");
+	accepts(store, ROBIN);
+	accepts(store, NAMED("start"));
+	reply = accepted(store, NAMED("export"));
+	assert_string_equal(text_at(reply, "standings", 0, "owner"), "alice");
+	assert_string_equal(text_at(reply, "standings", 0, "external_id"),
+			    "s-17");
+	assert_string_equal(text_at(reply, "standings", 0, "label"), "1");
+	json_decref(reply);
+	/* Nowhere else. */
+	reply = accepted(store, NAMED("table"));
+	assert_null(text_at(reply, "standings", 0, "external_id"));
+	json_decref(reply);
+	store_close(store);
+}
+
+static void deadline_of_a_ladder_is_set_and_taken_back(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_error error;
+	int64_t at = -1;
+
+	accepts(store,
+		"{\"command\": \"deadline\", \"ladder\": "
+		"\"lambda-mining\", \"time\": \"1970-01-02T00:00:01Z\"}");
+	assert_int_equal(
+		db_number(store->read,
+			  "SELECT deadline_us FROM ladder WHERE id = 1", &at,
+			  &error),
+		0);
+	assert_int_equal(at, 86401000000);
+	accepts(store, "{\"command\": \"deadline\", \"ladder\": "
+		       "\"lambda-mining\", \"time\": \"none\"}");
+	assert_int_equal(db_number(store->read,
+				   "SELECT deadline_us IS NULL FROM ladder "
+				   "WHERE id = 1",
+				   &at, &error),
+			 0);
+	assert_int_equal(at, 1);
+	refuses(store,
+		"{\"command\": \"deadline\", \"ladder\": \"lambda-mining\", "
+		"\"time\": \"soon\"}",
+		"is no time");
+	store_close(store);
+}
+
+static void draw_by_rating_puts_the_best_first(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct row_tournament row;
+	struct store_error error;
+
+	sql(store, "INSERT INTO rating VALUES (1, 3, 30, 1, 9, 1, 0), "
+		   "(1, 2, 28, 1, 9, 2, 0)");
+	accepts(store, "{\"command\": \"tournament create\", \"name\": \"x\", "
+		       "\"ladder\": \"lambda-mining\", \"format\": \"swiss\", "
+		       "\"entrants\": [\"crazy\", \"digger\", \"painter\"], "
+		       "\"draw\": \"rating\"}");
+	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
+	assert_string_equal(row.entrants[0].bot, "painter");
+	assert_string_equal(row.entrants[1].bot, "digger");
+	assert_string_equal(row.entrants[2].bot, "crazy");
+	assert_int_equal(row.rules.rounds, 2);
+	row_tournament_release(&row);
+	store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+		TEST(plan_makes_nothing_and_create_does),
+		TEST(what_makes_no_tournament_is_refused),
+		TEST(start_pins_what_was_active_at_the_deadline),
+		TEST(table_follows_from_stored_matches_and_forfeits),
+		TEST(result_for_other_entrants_is_left_out),
+		TEST(withdrawal_cancel_and_reveal_follow_the_state),
+		TEST(export_has_what_grades_go_by),
+		TEST(deadline_of_a_ladder_is_set_and_taken_back),
+		TEST(draw_by_rating_puts_the_best_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
