@@ -53,9 +53,9 @@ struct pairing_rules {
 	unsigned seats;            /* 2..LIMIT_SEATS */
 	int64_t patience_us;       /* rule 7 */
 	int64_t house_wait_us;     /* rule 6 */
-	double house_settle_sigma; /* rule 6; 0: never alone */
+	double house_settle_sigma; /* rule 6; INFINITY: never alone */
 	unsigned pair_cap;         /* rule 5; 0: no cap */
-	unsigned pair_window;      /* sets, rule 5 */
+	unsigned pair_window;      /* rule 5: 1..PAIRING_WINDOW sets */
 	unsigned new_version_rounds;
 };
 

@@ -94,15 +94,34 @@ static void grow(struct pairing_memory *memory)
 	}
 }
 
-/* The one that has not played for longest makes room. */
-static void forget_one(struct pairing_memory *memory)
+/* The record of who has not played for longest, for somebody else. */
+static struct memory_bot *take_oldest(struct pairing_memory *memory)
 {
 	struct memory_bot *bot = TAILQ_FIRST(&memory->order);
 
 	*place_of(memory, bot->bot_id) = bot->link;
 	TAILQ_REMOVE(&memory->order, bot, order);
 	memory->count--;
-	free(bot);
+	*bot = (struct memory_bot){ 0 };
+	return bot;
+}
+
+static struct memory_bot *add(struct pairing_memory *memory, uint64_t bot_id)
+{
+	struct memory_bot *bot;
+
+	if (memory->count == PAIRING_BOTS) {
+		bot = take_oldest(memory);
+	} else {
+		if (memory->count == memory->nbuckets)
+			grow(memory);
+		bot = xcalloc(1, sizeof(*bot) + memory->ring_cap *
+							sizeof(bot->ring[0]));
+	}
+	bot->bot_id = bot_id;
+	*place_of(memory, bot_id) = bot;
+	memory->count++;
+	return bot;
 }
 
 /* The record of BOT_ID, new where need be, as the last in the order. */
@@ -110,19 +129,10 @@ static struct memory_bot *touch(struct pairing_memory *memory, uint64_t bot_id)
 {
 	struct memory_bot *bot = *place_of(memory, bot_id);
 
-	if (bot != NULL) {
+	if (bot != NULL)
 		TAILQ_REMOVE(&memory->order, bot, order);
-	} else {
-		if (memory->count == PAIRING_BOTS)
-			forget_one(memory);
-		else if (memory->count == memory->nbuckets)
-			grow(memory);
-		bot = xcalloc(1, sizeof(*bot) + memory->ring_cap *
-							sizeof(bot->ring[0]));
-		bot->bot_id = bot_id;
-		*place_of(memory, bot_id) = bot;
-		memory->count++;
-	}
+	else
+		bot = add(memory, bot_id);
 	TAILQ_INSERT_TAIL(&memory->order, bot, order);
 	return bot;
 }
