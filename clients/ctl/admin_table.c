@@ -61,6 +61,7 @@ static const struct ctl_option token_list_options[] = {
 
 #define LADDER_OPTIONS \
 	FIELD("seats", "N", CTL_INT, "seats", "of a match (default: the least that the game takes)"), \
+	FIELD("generate", "PRESET[,...]", CTL_TEXT, "generate", "in place of --map: fresh maps of these presets (hill-run GAME --generate lists them)"), \
 	FIELD("params", "TEXT", CTL_TEXT, "params", "the game's parameters: \"turns=500\""), \
 	FIELD("turn-ms", "MS", CTL_INT, "turn_ms", "for a reply (default: the original's)"), \
 	FIELD("init-ms", "MS", CTL_INT, "init_ms", "more for the first one"), \
@@ -78,7 +79,7 @@ static const struct ctl_option token_list_options[] = {
 
 static const struct ctl_option ladder_add_options[] = {
 	{ "game", "GAME", CTL_TEXT, true, "game", "its name, as rabbit-runner" },
-	{ "map", "MAP[,MAP...]", CTL_LIST, true, "maps", "what it is played on, in turn" },
+	FIELD("map", "MAP[,MAP...]", CTL_LIST, "maps", "what it is played on, in turn"),
 	LADDER_OPTIONS,
 };
 
@@ -97,6 +98,7 @@ static const struct ctl_option map_add_options[] = {
 
 static const struct ctl_option map_list_options[] = {
 	FIELD("game", "GAME", CTL_TEXT, "game", "only this one's"),
+	FIELD("generated", NULL, CTL_TRUE, "generated", "those that ladders have generated, and no others"),
 	{ .name = NULL },
 };
 
@@ -144,6 +146,7 @@ static const struct ctl_column ladder_columns[] = {
 	{ "id", "id", CTL_AS_NUMBER }, { "ladder", "name", CTL_AS_TEXT },
 	{ "game", "game", CTL_AS_TEXT }, { "seats", "seats", CTL_AS_NUMBER },
 	{ "params", "params", CTL_AS_TEXT }, { "maps", "maps", CTL_AS_TEXT },
+	{ "generate", "generate", CTL_AS_TEXT },
 	{ "seeds", "seeds", CTL_AS_TEXT }, { "bot seed", "bot_seed", CTL_AS_TEXT },
 	{ "turn ms", "turn_ms", CTL_AS_NUMBER }, { "init ms", "init_ms", CTL_AS_NUMBER },
 	{ "bank ms", "bank_ms", CTL_AS_NUMBER }, { "lag cap ms", "lag_cap_ms", CTL_AS_NUMBER },

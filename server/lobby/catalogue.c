@@ -280,6 +280,9 @@ static void set_ladder(struct lobby *lobby, struct ladder *ladder,
 		maps = xcalloc(row->nmaps, sizeof(*maps));
 		memcpy(maps, row->map_ids, row->nmaps * sizeof(*maps));
 	}
+	if (strcmp(ladder->row.generators, row->generators) != 0 ||
+	    ladder->row.seats != row->seats)
+		fresh_forget(ladder);
 	free(ladder->row.map_ids);
 	ladder->row = *row;
 	ladder->row.map_ids = maps;

@@ -18,8 +18,7 @@
 
 #include <openssl/sha.h>
 
-/* 64 bits of the generator. */
-static uint64_t draw(struct lobby *lobby)
+uint64_t instance_draw(struct lobby *lobby)
 {
 	uint8_t block[LOBBY_KEY_BYTES + sizeof(uint64_t)];
 	uint8_t hash[SHA256_DIGEST_LENGTH];
@@ -79,6 +78,10 @@ int instance_next(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 	const struct road before = *road;
 
 	memset(ret, 0, sizeof(*ret));
+	if (fresh_is_drawn(ladder)) {
+		ret->number = peek(road);
+		return fresh_next(lobby, ladder, &ret->map_id, now_us);
+	}
 	for (size_t i = 0; i < row->nmaps; i++) {
 		int again = lowest_again(road);
 
@@ -109,9 +112,11 @@ void instance_take(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 		road->again[again] = road->again[--road->nagain];
 	else
 		road->next++;
+	if (fresh_is_drawn(ladder))
+		fresh_take(lobby, ladder);
 	if (row->is_seed_random)
 		(void)snprintf(instance->seed, sizeof(instance->seed),
-			       "%" PRIu64, draw(lobby) >> 1);
+			       "%" PRIu64, instance_draw(lobby) >> 1);
 	else
 		fill_seed(row, instance);
 	if (row->bot_seed == ROW_BOT_SEED_MATCH)
@@ -119,7 +124,7 @@ void instance_take(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 		       sizeof(instance->bot_seed));
 	else
 		(void)snprintf(instance->bot_seed, sizeof(instance->bot_seed),
-			       "%" PRIu64, draw(lobby) >> 33);
+			       "%" PRIu64, instance_draw(lobby) >> 33);
 }
 
 void instance_give_back(struct ladder *ladder, struct bot *bot,
@@ -127,6 +132,8 @@ void instance_give_back(struct ladder *ladder, struct bot *bot,
 {
 	struct road *road = road_of(ladder, bot);
 
+	if (fresh_is_drawn(ladder))
+		fresh_give_back(ladder, instance->map_id);
 	if (instance->number + 1 == road->next)
 		road->next--;
 	else if (road->nagain < ROW_ROAD_AGAIN_MAX)

@@ -32,6 +32,7 @@
 
 struct game;
 struct game_error;
+struct game_preset;
 struct lobby;
 struct lobby_map;     /* one parsed map with its prepared block */
 struct lobby_peer;    /* one connection */
@@ -112,6 +113,12 @@ enum lobby_action_kind {
 	 * lobby_map_loaded or lobby_map_failed.
 	 */
 	LOBBY_LOAD_MAP,
+	/*
+	 * Make the map of PRESET (of GAME), COUNT seats and SEED on a worker,
+	 * and put it into the pool, hidden; then lobby_map_made or
+	 * lobby_map_unmade with LADDER_ID.
+	 */
+	LOBBY_MAKE_MAP,
 	/* Call lobby_play_work(PLAY) on a worker, then lobby_play_worked. */
 	LOBBY_RUN_MATCH,
 	/* Reserve COUNT match ids for good, then lobby_ids. */
@@ -136,6 +143,10 @@ struct lobby_action {
 	struct lobby_play *play;
 	int64_t map_id;
 	uint32_t count;
+	const struct game *game; /* the next four: LOBBY_MAKE_MAP */
+	const struct game_preset *preset;
+	uint64_t seed;
+	int64_t ladder_id;
 };
 
 /* The whole state at a glance, for `hillctl status`. */
@@ -250,6 +261,16 @@ void lobby_map_loaded(struct lobby *lobby, int64_t map_id,
 		      struct lobby_map *map, int64_t now_us);
 /* Map MAP_ID cannot be had; TEXT says why. Its ladders go on without it. */
 void lobby_map_failed(struct lobby *lobby, int64_t map_id, const char *text,
+		      int64_t now_us);
+
+/*
+ * The map that ladder LADDER_ID asked for is map MAP_ID of the pool, and here:
+ * takes over the reference of MAP.
+ */
+void lobby_map_made(struct lobby *lobby, int64_t ladder_id, int64_t map_id,
+		    struct lobby_map *map, int64_t now_us);
+/* It cannot be made; TEXT says why. It is asked for again after a while. */
+void lobby_map_unmade(struct lobby *lobby, int64_t ladder_id, const char *text,
 		      int64_t now_us);
 
 /* The long computation of PLAY. A worker's; nobody else touches PLAY. */

@@ -93,6 +93,17 @@ enum hold {
 
 TAILQ_HEAD(appointment_list, appointment);
 
+enum { FRESH_MAX = 4 };
+
+/* Generated maps of a ladder that nobody has played on. */
+struct fresh {
+	int64_t ready[FRESH_MAX]; /* ids; the first is the next */
+	unsigned nready;
+	bool is_making;   /* a worker makes one */
+	bool is_stale;    /* ... of presets that the ladder had before */
+	int64_t retry_us; /* none is made before, after a failure */
+};
+
 struct ladder {
 	struct row_ladder row; /* map_ids owned */
 	const struct game *game;
@@ -109,6 +120,7 @@ struct ladder {
 	enum hold hold;
 	struct appointment_list appointments; /* oldest first */
 	struct road road; /* of all that is no solo game with seeds in order */
+	struct fresh fresh;        /* when it draws its maps */
 	TAILQ_ENTRY(ladder) touch; /* in touched, or in held */
 };
 
@@ -415,10 +427,29 @@ void waiting_suspend(struct lobby_peer *peer);
 void waiting_resume(struct lobby *lobby, struct lobby_peer *peer,
 		    struct ladder *played);
 
+/* fresh.c */
+/* Whether LADDER draws its maps, instead of playing those of its row. */
+bool fresh_is_drawn(const struct ladder *ladder);
+/*
+ * The map that LADDER, which draws them, plays next. 0; -EAGAIN while it is
+ * being made: held ladders are touched then; -ENOENT when that failed lately.
+ */
+int fresh_next(struct lobby *lobby, struct ladder *ladder, int64_t *ret_map_id,
+	       int64_t now_us) WARN_UNUSED;
+/* That map is being played on: the next is another, and is being made. */
+void fresh_take(struct lobby *lobby, struct ladder *ladder);
+/* A map that was taken has been shown to nobody: it is the next again. */
+void fresh_give_back(struct ladder *ladder, int64_t map_id);
+/* LADDER has other presets now. */
+void fresh_forget(struct ladder *ladder);
+
 /* instance.c */
+/* 64 bits that nobody can guess, nor tell from earlier ones. */
+uint64_t instance_draw(struct lobby *lobby);
 /*
  * The instance that LADDER gives BOT (of a solo game; else NULL) next, or
- * -ENOENT when none of its maps can be had. Takes nothing yet.
+ * -ENOENT when none of its maps can be had, -EAGAIN while one is being made.
+ * Takes nothing yet.
  */
 int instance_next(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 		  struct instance *ret, int64_t now_us) WARN_UNUSED;
@@ -440,6 +471,8 @@ struct lobby_map *map_want(struct lobby *lobby, int64_t map_id,
 			   enum map_state *ret_state, int64_t now_us);
 bool map_has_failed(struct lobby *lobby, int64_t map_id, int64_t now_us);
 struct lobby_map *lobby_map_ref(struct lobby_map *map);
+/* MAP, whose reference is taken over, is MAP_ID's: ready at once. */
+void map_add(struct lobby *lobby, int64_t map_id, struct lobby_map *map);
 /* MAP_ID is ready, but its ladder cannot be played on it: as if failed. */
 void map_refuse(struct lobby *lobby, int64_t map_id, const char *text,
 		int64_t now_us);

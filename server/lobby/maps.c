@@ -210,11 +210,45 @@ void map_retry_failed(struct lobby *lobby)
 	}
 }
 
+/* CACHED is MAP, and ready; older ones go where there is no room for all. */
+static void keep_map(struct lobby *lobby, struct cached_map *cached,
+		     struct lobby_map *map)
+{
+	struct map_cache *cache = &lobby->maps;
+	struct cached_map *oldest;
+
+	cached->state = MAP_READY;
+	cached->map = map;
+	TAILQ_INSERT_TAIL(&cache->ages, cached, age);
+	cache->count++;
+	cache->bytes += bytes_of(map);
+	while (cache->bytes > lobby->config.map_budget_bytes &&
+	       (oldest = TAILQ_FIRST(&cache->ages)) != NULL &&
+	       TAILQ_NEXT(oldest, age) != NULL)
+		drop_map(cache, oldest);
+}
+
+void map_add(struct lobby *lobby, int64_t map_id, struct lobby_map *map)
+{
+	struct cached_map *cached = find_map(&lobby->maps, map_id);
+
+	if (cached == NULL) {
+		cached = xcalloc(1, sizeof(*cached));
+		cached->id = map_id;
+		LIST_INSERT_HEAD(bucket_of(&lobby->maps, map_id), cached,
+				 chain);
+	} else if (cached->state == MAP_READY) {
+		lobby_map_unref(map);
+		return;
+	}
+	keep_map(lobby, cached, map);
+}
+
 void lobby_map_loaded(struct lobby *lobby, int64_t map_id,
 		      struct lobby_map *map, int64_t now_us)
 {
 	struct map_cache *cache = &lobby->maps;
-	struct cached_map *cached = find_map(cache, map_id), *oldest;
+	struct cached_map *cached = find_map(cache, map_id);
 
 	if (cached == NULL || cached->state != MAP_LOADING) {
 		lobby_map_unref(map);
@@ -225,16 +259,8 @@ void lobby_map_loaded(struct lobby *lobby, int64_t map_id,
 		lobby_map_unref(map);
 		drop_map(cache, cached);
 	} else {
-		cached->state = MAP_READY;
-		cached->map = map;
-		TAILQ_INSERT_TAIL(&cache->ages, cached, age);
-		cache->count++;
-		cache->bytes += bytes_of(map);
+		keep_map(lobby, cached, map);
 	}
-	while (cache->bytes > lobby->config.map_budget_bytes &&
-	       (oldest = TAILQ_FIRST(&cache->ages)) != NULL &&
-	       TAILQ_NEXT(oldest, age) != NULL)
-		drop_map(cache, oldest);
 	start_touch_held(lobby);
 	lobby_settle(lobby, now_us);
 }

@@ -10,6 +10,7 @@
 #include "server/lobby/lobby_internal.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -371,12 +372,14 @@ static enum hold start_first(struct lobby *lobby, struct ladder *ladder,
 	enum map_state state;
 	struct lobby_map *map;
 	size_t cost;
+	int err;
 
 	memcpy(deal.params, ladder->params, sizeof(deal.params));
 	for (;;) {
-		if (instance_next(lobby, ladder, walker, &deal.instance,
-				  now_us) != 0)
-			return HOLD_BROKEN;
+		err = instance_next(lobby, ladder, walker, &deal.instance,
+				    now_us);
+		if (err != 0)
+			return err == -EAGAIN ? HOLD_MAP : HOLD_BROKEN;
 		map = map_want(lobby, deal.instance.map_id, &state, now_us);
 		if (map == NULL && state == MAP_LOADING)
 			return HOLD_MAP;

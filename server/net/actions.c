@@ -83,6 +83,9 @@ static void act(struct net *net, const struct lobby_action *action)
 	case LOBBY_LOAD_MAP:
 		net_load_map(net, action->map_id);
 		break;
+	case LOBBY_MAKE_MAP:
+		net_make_map(net, action);
+		break;
 	case LOBBY_RUN_MATCH:
 		net_run_match(net, action->play);
 		break;

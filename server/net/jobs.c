@@ -21,8 +21,10 @@ struct net_job {
 };
 
 struct map_job {
-	struct net_job base; /* first */
-	struct row_map row;  /* a copy */
+	struct net_job base;        /* first */
+	int64_t id;                 /* to load */
+	struct lobby_action wanted; /* to make; its numbers and statics */
+	struct row_map row;
 	struct lobby_map *map;
 	struct game_error error;
 	int rc;
@@ -45,6 +47,7 @@ struct admin_job {
 	bool is_unread;          /* it changed, and reading it failed: ERROR */
 	int64_t rematch;         /* play this match again; 0: none */
 	struct row_match *match; /* owned; what it was */
+	bool is_map_open;        /* its map may be played on */
 	struct store_error error;
 };
 
@@ -76,9 +79,9 @@ void net_finish_jobs(struct net *net)
 
 /* ---- maps ---- */
 
-static void load_map(struct pool_job *pool_job)
+/* The map of job->row, ready for play. */
+static void read_map(struct map_job *job)
 {
-	struct map_job *job = (struct map_job *)(void *)pool_job;
 	const struct game *game = game_find(job->row.game);
 	struct store_error error;
 	char *data;
@@ -101,16 +104,29 @@ static void load_map(struct pool_job *pool_job)
 	free(data);
 }
 
+static void load_map(struct pool_job *pool_job)
+{
+	struct map_job *job = (struct map_job *)(void *)pool_job;
+	struct store_error error;
+
+	/* the catalogue, and so the loop, knows no generated ones */
+	job->rc =
+		store_map_row(job->base.net->store, job->id, &job->row, &error);
+	if (job->rc == 0)
+		read_map(job);
+	else
+		game_error_set(&job->error, "%s", error.text);
+}
+
 static void finish_map(struct net_job *net_job)
 {
 	struct map_job *job = (struct map_job *)(void *)net_job;
 	struct net *net = net_job->net;
 
 	if (job->rc == 0)
-		lobby_map_loaded(net->lobby, job->row.id, job->map,
-				 clock_now_us());
+		lobby_map_loaded(net->lobby, job->id, job->map, clock_now_us());
 	else
-		lobby_map_failed(net->lobby, job->row.id, job->error.text,
+		lobby_map_failed(net->lobby, job->id, job->error.text,
 				 clock_now_us());
 	free(job);
 	net_act(net);
@@ -118,18 +134,48 @@ static void finish_map(struct net_job *net_job)
 
 void net_load_map(struct net *net, int64_t map_id)
 {
-	struct map_job *job;
+	struct map_job *job = xcalloc(1, sizeof(*job));
 
-	for (size_t i = 0; i < net->rows.nmaps; i++) {
-		if (net->rows.maps[i].id != map_id)
-			continue;
-		job = xcalloc(1, sizeof(*job));
-		job->row = net->rows.maps[i];
-		submit(net, &job->base, load_map, finish_map);
-		return;
-	}
-	lobby_map_failed(net->lobby, map_id, "it is not in the catalogue",
-			 clock_now_us());
+	job->id = map_id;
+	submit(net, &job->base, load_map, finish_map);
+}
+
+static void make_map(struct pool_job *pool_job)
+{
+	struct map_job *job = (struct map_job *)(void *)pool_job;
+	const struct lobby_action *wanted = &job->wanted;
+	struct store_error error;
+
+	job->rc = store_generate_map(job->base.net->store, wanted->game,
+				     wanted->preset, wanted->count,
+				     wanted->seed, &job->row, &error);
+	if (job->rc == 0)
+		read_map(job);
+	else
+		game_error_set(&job->error, "%s", error.text);
+}
+
+static void finish_making(struct net_job *net_job)
+{
+	struct map_job *job = (struct map_job *)(void *)net_job;
+	struct net *net = net_job->net;
+
+	if (job->rc == 0)
+		lobby_map_made(net->lobby, job->wanted.ladder_id, job->row.id,
+			       job->map, clock_now_us());
+	else
+		lobby_map_unmade(net->lobby, job->wanted.ladder_id,
+				 job->error.text, clock_now_us());
+	free(job);
+	net_act(net);
+}
+
+void net_make_map(struct net *net, const struct lobby_action *action)
+{
+	struct map_job *job = xcalloc(1, sizeof(*job));
+
+	job->wanted = *action;
+	submit(net, &job->base, make_map, finish_making);
 }
 
 /* ---- matches ---- */
@@ -194,12 +240,16 @@ static void read_rematch(struct pool_job *pool_job)
 {
 	struct admin_job *job = (struct admin_job *)(void *)pool_job;
 	struct row_match *match = xcalloc(1, sizeof(*match));
+	struct store *store = job->base.net->store;
+	struct row_map row;
 
-	if (store_match(job->base.net->store, job->rematch, match,
-			&job->error) == 0)
+	if (store_match(store, job->rematch, match, &job->error) == 0 &&
+	    store_map_row(store, match->map_id, &row, &job->error) == 0) {
 		job->match = match;
-	else
+		job->is_map_open = !row.is_disabled;
+	} else {
 		free(match);
+	}
 }
 
 static void free_admin(struct admin_job *job)
@@ -233,15 +283,6 @@ static void finish_admin(struct net_job *net_job)
 	net_act(net);
 }
 
-/* Whether maps like that of MATCH may be played. */
-static bool is_map_open(const struct net *net, const struct row_match *match)
-{
-	for (size_t i = 0; i < net->rows.nmaps; i++)
-		if (net->rows.maps[i].id == match->map_id)
-			return !net->rows.maps[i].is_disabled;
-	return false;
-}
-
 static void finish_rematch(struct net_job *net_job)
 {
 	struct admin_job *job = (struct admin_job *)(void *)net_job;
@@ -251,7 +292,7 @@ static void finish_rematch(struct net_job *net_job)
 
 	if (job->match == NULL)
 		game_error_set(&error, "%s", job->error.text);
-	else if (!is_map_open(net, job->match))
+	else if (!job->is_map_open)
 		game_error_set(&error, "the map %s is disabled",
 			       job->match->map);
 	else if (lobby_rematch(net->lobby, job->match, clock_now_us(),

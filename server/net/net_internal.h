@@ -187,6 +187,8 @@ void net_put_held(struct net *net);
 
 /* ---- jobs.c ---- */
 void net_load_map(struct net *net, int64_t map_id);
+/* What LOBBY_MAKE_MAP asks for. */
+void net_make_map(struct net *net, const struct lobby_action *action);
 void net_run_match(struct net *net, struct lobby_play *play);
 /*
  * Have COMMAND (one JSON text, taken over) carried out by the store on a

@@ -12,7 +12,7 @@ enum { DAY_MS = 24 * 60 * 60 * 1000 };
 static const char sql_find[] = "SELECT id FROM ladder WHERE name = ?1";
 static const char sql_by_key[] = "SELECT name FROM ladder WHERE name_key = ?1";
 
-/* ?3 to ?16: all that a change may touch. */
+/* ?3 to ?16, and ?19: all that a change may touch. */
 static void bind_row(struct query *query, const struct row_ladder *ladder)
 {
 	query_bind_i64(query, 3, ladder->seats);
@@ -33,6 +33,7 @@ static void bind_row(struct query *query, const struct row_ladder *ladder)
 			ladder->bot_seed == ROW_BOT_SEED_MATCH ? "match"
 							       : "own");
 	query_bind_i64(query, 16, ladder->is_rated);
+	query_bind_text(query, 19, ladder->generators);
 }
 
 static int write_maps(struct admin *admin, int64_t id)
@@ -75,9 +76,10 @@ static int ladder_add(struct admin *admin)
 		   "INSERT INTO ladder (name, name_key, game_id, seats, "
 		   "params, turn_ms, init_ms, grace_ms, bank_ms, "
 		   "bank_step_ms, lag_cap_ms, ready_ms, file_ms, seed_first, "
-		   "seed_last, seed_next, bot_seed, is_rated, created_us) "
+		   "seed_last, seed_next, bot_seed, is_rated, created_us, "
+		   "generators) "
 		   "SELECT ?1, ?2, id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-		   "?12, ?13, ?14, ?13, ?15, ?16, ?17 FROM game "
+		   "?12, ?13, ?14, ?13, ?15, ?16, ?17, ?19 FROM game "
 		   "WHERE name = ?18",
 		   &admin->error);
 	query_bind_text(&query, 1, name);
@@ -113,12 +115,13 @@ static int ladder_change(struct admin *admin)
 		   "grace_ms = ?7, bank_ms = ?8, bank_step_ms = ?9, "
 		   "lag_cap_ms = ?10, ready_ms = ?11, file_ms = ?12, "
 		   "seed_first = ?13, seed_last = ?14, bot_seed = ?15, "
-		   "is_rated = ?16 WHERE id = ?1",
+		   "is_rated = ?16, generators = ?19 WHERE id = ?1",
 		   &admin->error);
 	query_bind_i64(&query, 1, id);
 	bind_row(&query, &plan->ladder);
 	err = query_run(&query);
-	if (err == 0 && admin_has(admin, "maps"))
+	if (err == 0 &&
+	    (admin_has(admin, "maps") || admin_has(admin, "generate")))
 		err = write_maps(admin, id);
 	return err;
 }
@@ -164,13 +167,14 @@ static json_t *ladder_json(const struct row_catalogue *all,
 			       (long long)ladder->seed_first,
 			       (long long)ladder->seed_last);
 	json = json_pack(
-		"{s:I, s:s, s:s, s:i, s:s, s:o, s:s, s:s, s:b, s:b}", "id",
+		"{s:I, s:s, s:s, s:i, s:s, s:o, s:s, s:s, s:b, s:b, s:s}", "id",
 		(json_int_t)ladder->id, "name", ladder->name, "game",
 		ladder->game, "seats", (int)ladder->seats, "params",
 		ladder->params, "maps", maps_json(all, ladder), "seeds", seeds,
 		"bot_seed",
 		ladder->bot_seed == ROW_BOT_SEED_MATCH ? "match" : "own",
-		"rated", ladder->is_rated, "disabled", ladder->is_disabled);
+		"rated", ladder->is_rated, "disabled", ladder->is_disabled,
+		"generate", ladder->generators);
 	if (json == NULL)
 		return NULL;
 	if (!ladder->is_seed_random)
@@ -219,6 +223,8 @@ static int ladder_list(struct admin *admin)
 		{ "lag_cap_ms", ADMIN_INT, false, 0, 10000 },         \
 		{ "ready_ms", ADMIN_INT, false, 1, DAY_MS },          \
 		{ "file_ms", ADMIN_INT, false, 0, DAY_MS },           \
+		{ "generate", ADMIN_TEXT, false, 1,                   \
+		  ROW_GENERATORS_BYTES - 1 },                         \
 		{ "seeds", ADMIN_TEXT, false, 1, 64 },                \
 		{ "bot_seed", ADMIN_TEXT, false, 1, 16 },             \
 		{ "rated", ADMIN_BOOL, false, 0, 0 },                 \
@@ -230,7 +236,7 @@ static int ladder_list(struct admin *admin)
 static const struct admin_field add_fields[] = {
 	{ "name", ADMIN_TEXT, true, 0, LIMIT_NAME_BYTES },
 	{ "game", ADMIN_TEXT, true, 1, LIMIT_NAME_BYTES },
-	{ "maps", ADMIN_LIST, true, 1, LIMIT_LADDER_MAPS },
+	{ "maps", ADMIN_LIST, false, 1, LIMIT_LADDER_MAPS },
 	ROW_FIELDS,
 };
 

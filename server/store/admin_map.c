@@ -237,10 +237,12 @@ static int map_list(struct admin *admin)
 	admin_list_begin(admin, "maps");
 	query_open(&query, admin->db,
 		   "SELECT m.id, m.name, g.name, m.options, m.visibility, "
-		   "m.is_disabled, m.size_bytes, m.hash, m.created_us "
-		   "FROM map m JOIN game g ON g.id = m.game_id "
-		   "WHERE ?1 IS NULL OR g.name = ?1 ORDER BY g.name, m.name",
+		   "m.is_disabled, m.size_bytes, m.hash, m.created_us, "
+		   "m.generator FROM map m JOIN game g ON g.id = m.game_id "
+		   "WHERE (?1 IS NULL OR g.name = ?1) AND "
+		   "(m.generator <> '') = ?2 ORDER BY g.name, m.name",
 		   &admin->error);
+	query_bind_i64(&query, 2, admin_bool(admin, "generated", false));
 	query_bind_text(&query, 1, admin_text(admin, "game", NULL));
 	while ((err = query_step(&query)) > 0) {
 		uint8_t hash[ROW_HASH_BYTES] = { 0 };
@@ -252,7 +254,7 @@ static int map_list(struct admin *admin)
 		admin_list_add(
 			admin, "maps",
 			json_pack("{s:I, s:s, s:s, s:s, s:s, s:b, s:I, s:o, "
-				  "s:I}",
+				  "s:I, s:s}",
 				  "id", (json_int_t)query_i64(&query, 0),
 				  "name", query_text(&query, 1), "game",
 				  query_text(&query, 2), "options",
@@ -261,7 +263,8 @@ static int map_list(struct admin *admin)
 				  query_i64(&query, 5) != 0, "bytes",
 				  (json_int_t)query_i64(&query, 6), "sha256",
 				  admin_hash_json(hash), "created_us",
-				  (json_int_t)query_i64(&query, 8)));
+				  (json_int_t)query_i64(&query, 8), "generator",
+				  query_text(&query, 9)));
 	}
 	query_close(&query);
 	return err;
@@ -365,6 +368,7 @@ static const struct admin_field add_fields[] = {
 
 static const struct admin_field list_fields[] = {
 	{ "game", ADMIN_TEXT, false, 1, LIMIT_NAME_BYTES },
+	{ "generated", ADMIN_BOOL, false, 0, 0 },
 	{ NULL },
 };
 

@@ -15,6 +15,7 @@
 
 #include "proto/name.h"
 #include "server/games/game.h"
+#include "server/games/generate.h"
 #include "server/store/read.h"
 
 enum {
@@ -282,6 +283,97 @@ static int admit_map(struct admin *admin, struct ladder_plan *plan, int64_t id)
 	return err;
 }
 
+/* A ladder's maps come from one of two places. */
+static int check_source(struct admin *admin, const struct ladder_plan *plan)
+{
+	const struct row_ladder *ladder = &plan->ladder;
+
+	if (admin_has(admin, "maps") && admin_has(admin, "generate"))
+		return admin_refuse(admin, "generate", NULL,
+				    "goes with no maps: a ladder plays its "
+				    "maps or draws them");
+	if (ladder->generators[0] == '\0' && !admin_has(admin, "maps") &&
+	    ladder->id == 0)
+		return admin_refuse(admin, "maps", NULL,
+				    "must be given, or presets to generate "
+				    "maps of");
+	if (ladder->generators[0] != '\0' && !ladder->is_seed_random)
+		return admin_refuse(admin, "seeds", NULL,
+				    "must be random where maps are generated");
+	return 0;
+}
+
+/* Presets in place of maps, or the other way round. */
+static int take_generators(struct admin *admin, struct ladder_plan *plan)
+{
+	const char *text = admin_text(admin, "generate", NULL);
+	struct row_ladder *ladder = &plan->ladder;
+
+	if (text != NULL) {
+		(void)snprintf(ladder->generators, sizeof(ladder->generators),
+			       "%s", text);
+		ladder->nmaps = 0;
+	} else if (admin_has(admin, "maps")) {
+		ladder->generators[0] = '\0';
+	}
+	return check_source(admin, plan);
+}
+
+/* A map of PRESET is one that the ladder may use. */
+static int admit_preset(struct admin *admin, const struct ladder_plan *plan,
+			const struct game_preset *preset)
+{
+	const struct game *game = plan->game;
+	struct game_setup setup = { .seed = "0",
+				    .bot_seed = "0",
+				    .seats = plan->ladder.seats,
+				    .limit_ms = plan->ladder.turn_ms,
+				    .grace_ms = plan->ladder.grace_ms };
+	struct game_source source = { .name = preset->name };
+	struct game_error error = { "" };
+	struct game_map *map = NULL;
+	struct generated made;
+	int err;
+
+	err = generate_map(game, preset, setup.seats, 0, &made, &error);
+	if (err == 0) {
+		source.data = made.data.data;
+		source.len = made.data.len;
+		source.options = buf_text(&made.options);
+		err = game->map_new(&map, &source, &error);
+		if (err == 0)
+			err = game_params_parse(game, plan->ladder.params,
+						setup.params, &error);
+		if (err == 0)
+			err = game_admit(game, map, &setup, &error);
+		game->map_free(map);
+		generate_release(&made);
+	}
+	if (err != 0)
+		return admin_refuse(admin, "generate", preset->name, "%s",
+				    error.text);
+	return 0;
+}
+
+static int admit_presets(struct admin *admin, const struct ladder_plan *plan)
+{
+	const char *list = plan->ladder.generators;
+	struct game_error error = { "" };
+	unsigned count;
+	int err;
+
+	if (list[0] == '\0')
+		return 0;
+	err = generate_check_list(plan->game, list, plan->ladder.seats, &count,
+				  &error);
+	if (err != 0)
+		return admin_refuse(admin, "generate", list, "%s", error.text);
+	for (unsigned i = 0; i < count && err == 0; i++)
+		err = admit_preset(admin, plan,
+				   generate_of_list(plan->game, list, i));
+	return err;
+}
+
 static int check_seats(struct admin *admin, const struct ladder_plan *plan)
 {
 	const struct game *game = plan->game;
@@ -315,6 +407,10 @@ static int complete(struct admin *admin, struct ladder_plan *plan)
 		err = take_params(admin, plan);
 	if (err == 0)
 		err = take_maps(admin, plan);
+	if (err == 0)
+		err = take_generators(admin, plan);
+	if (err == 0)
+		err = admit_presets(admin, plan);
 	for (size_t i = 0; i < ladder->nmaps && err == 0; i++)
 		err = admit_map(admin, plan, ladder->map_ids[i]);
 	return err;

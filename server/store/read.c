@@ -110,6 +110,7 @@ static void take_ladder(struct query *query, struct row_ladder *ladder)
 				   : ROW_BOT_SEED_OWN;
 	ladder->is_rated = query_i64(query, 17) != 0;
 	ladder->is_disabled = query_i64(query, 18) != 0;
+	query_copy(query, 19, ladder->generators, sizeof(ladder->generators));
 }
 
 int read_ladders(struct db *db, struct row_catalogue *ret,
@@ -123,7 +124,7 @@ int read_ladders(struct db *db, struct row_catalogue *ret,
 		   "l.turn_ms, l.init_ms, l.grace_ms, l.bank_ms, "
 		   "l.bank_step_ms, l.lag_cap_ms, l.ready_ms, l.file_ms, "
 		   "l.seed_first, l.seed_last, l.seed_next, l.bot_seed, "
-		   "l.is_rated, l.is_disabled "
+		   "l.is_rated, l.is_disabled, l.generators "
 		   "FROM ladder l JOIN game g ON g.id = l.game_id "
 		   "ORDER BY l.id",
 		   error);
@@ -169,6 +170,21 @@ int read_ladder_maps(struct db *db, struct row_catalogue *ret,
 	return err;
 }
 
+void read_take_map(struct query *query, struct row_map *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->id = query_i64(query, 0);
+	query_copy(query, 1, ret->name, sizeof(ret->name));
+	query_copy(query, 2, ret->game, sizeof(ret->game));
+	query_copy(query, 3, ret->options, sizeof(ret->options));
+	copy_hash(query, 4, ret->hash);
+	ret->size_bytes = (size_t)query_i64(query, 5);
+	ret->visibility = strcmp(query_text(query, 6), "hidden") == 0
+				  ? ROW_MAP_HIDDEN
+				  : ROW_MAP_PUBLIC;
+	ret->is_disabled = query_i64(query, 7) != 0;
+}
+
 int read_maps(struct db *db, struct row_catalogue *ret,
 	      struct store_error *error)
 {
@@ -176,28 +192,38 @@ int read_maps(struct db *db, struct row_catalogue *ret,
 	int err;
 
 	query_open(&query, db,
-		   "SELECT m.id, m.name, g.name, m.options, m.hash, "
-		   "m.size_bytes, m.visibility, m.is_disabled "
-		   "FROM map m JOIN game g ON g.id = m.game_id ORDER BY m.id",
+		   READ_MAP_COLUMNS "WHERE m.generator = '' ORDER BY m.id",
 		   error);
 	while ((err = query_step(&query)) > 0) {
-		struct row_map *map;
-
-		ret->maps = read_grow(ret->maps, ret->nmaps, sizeof(*map));
-		map = &ret->maps[ret->nmaps++];
-		memset(map, 0, sizeof(*map));
-		map->id = query_i64(&query, 0);
-		query_copy(&query, 1, map->name, sizeof(map->name));
-		query_copy(&query, 2, map->game, sizeof(map->game));
-		query_copy(&query, 3, map->options, sizeof(map->options));
-		copy_hash(&query, 4, map->hash);
-		map->size_bytes = (size_t)query_i64(&query, 5);
-		map->visibility = strcmp(query_text(&query, 6), "hidden") == 0
-					  ? ROW_MAP_HIDDEN
-					  : ROW_MAP_PUBLIC;
-		map->is_disabled = query_i64(&query, 7) != 0;
+		ret->maps =
+			read_grow(ret->maps, ret->nmaps, sizeof(*ret->maps));
+		read_take_map(&query, &ret->maps[ret->nmaps++]);
 	}
 	query_close(&query);
+	return err;
+}
+
+int store_map_row(struct store *store, int64_t map_id, struct row_map *ret,
+		  struct store_error *error)
+{
+	struct db *db = store->read;
+	struct query query;
+	int err;
+
+	(void)pthread_mutex_lock(&db->lock);
+	query_open(&query, db, READ_MAP_COLUMNS "WHERE m.id = ?1", error);
+	query_bind_i64(&query, 1, map_id);
+	err = query_step(&query);
+	if (err == 0) {
+		store_error_set(error, "%s: no map %lld", store->path,
+				(long long)map_id);
+		err = -ENOENT;
+	} else if (err > 0) {
+		read_take_map(&query, ret);
+		err = 0;
+	}
+	query_close(&query);
+	(void)pthread_mutex_unlock(&db->lock);
 	return err;
 }
 

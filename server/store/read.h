@@ -10,6 +10,13 @@
 
 #include "server/store/store_internal.h"
 
+/* What read_take_map() takes; a WHERE follows. */
+#define READ_MAP_COLUMNS                                        \
+	"SELECT m.id, m.name, g.name, m.options, m.hash, "      \
+	"m.size_bytes, m.visibility, m.is_disabled FROM map m " \
+	"JOIN game g ON g.id = m.game_id "
+
+void read_take_map(struct query *query, struct row_map *ret);
 /* ARRAY of COUNT elements with room for one more; rooms are powers of two. */
 void *read_grow(void *array, size_t count, size_t size) WARN_UNUSED;
 /*
@@ -20,6 +27,7 @@ int read_ladders(struct db *db, struct row_catalogue *ret,
 		 struct store_error *error) WARN_UNUSED;
 int read_ladder_maps(struct db *db, struct row_catalogue *ret,
 		     struct store_error *error) WARN_UNUSED;
+/* But for generated ones, which may be very many. */
 int read_maps(struct db *db, struct row_catalogue *ret,
 	      struct store_error *error) WARN_UNUSED;
 

@@ -18,13 +18,14 @@
 #include "server/ladder/tournament.h"
 
 enum {
-	ROW_HASH_BYTES = 32,     /* SHA-256 */
-	ROW_PARAMS_BYTES = 512,  /* "turns=500", the NUL included */
-	ROW_OPTIONS_BYTES = 512, /* a map's row options, likewise */
-	ROW_REASON_BYTES = 256,  /* why a match is void, likewise */
-	ROW_SEED_BYTES = 24,     /* a 63-bit seed in decimal, likewise */
-	ROW_LABEL_BYTES = 33,    /* a version's, likewise */
-	ROW_ROAD_AGAIN_MAX = 16  /* instances that wait to be played again */
+	ROW_HASH_BYTES = 32,        /* SHA-256 */
+	ROW_PARAMS_BYTES = 512,     /* "turns=500", the NUL included */
+	ROW_OPTIONS_BYTES = 512,    /* a map's row options, likewise */
+	ROW_GENERATORS_BYTES = 400, /* a ladder's presets, likewise */
+	ROW_REASON_BYTES = 256,     /* why a match is void, likewise */
+	ROW_SEED_BYTES = 24,        /* a 63-bit seed in decimal, likewise */
+	ROW_LABEL_BYTES = 33,       /* a version's, likewise */
+	ROW_ROAD_AGAIN_MAX = 16     /* instances that wait to be played again */
 };
 
 struct row_bot {
@@ -89,6 +90,8 @@ struct row_ladder {
 	bool is_disabled;
 	size_t nmaps;
 	int64_t *map_ids; /* owned by the catalogue; enabled maps, in order */
+	/* "open,rooms": fresh maps of these presets, and no map_ids; or "" */
+	char generators[ROW_GENERATORS_BYTES];
 };
 
 enum row_visibility {

@@ -35,6 +35,8 @@
 #include "server/base/alloc.h"
 #include "server/store/rows.h"
 
+struct game;         /* server/games: an engine */
+struct game_preset;  /* likewise: a kind of map that it can make */
 struct match_record; /* server/match: what a match leaves behind */
 struct store;
 
@@ -128,10 +130,22 @@ int store_reserve_ids(struct store *store, struct row_ids *ret,
 int store_save(struct store *store, const struct match_record *record,
 	       struct store_error *error) WARN_UNUSED;
 
+/*
+ * Make the map of PRESET (of GAME), SEATS and SEED and put it into the pool,
+ * hidden, as a generated one; its row is *RET. The same map is there at most
+ * once: its row then stays as it is. Some tens of milliseconds: call it on a
+ * worker thread. 0, -EINVAL (no room for SEATS), -EEXIST or -EINVAL (another
+ * map has its name), -EROFS, -ENOMEM, -ENOSPC, -EIO, -EBUSY.
+ */
+int store_generate_map(struct store *store, const struct game *game,
+		       const struct game_preset *preset, unsigned seats,
+		       uint64_t seed, struct row_map *ret,
+		       struct store_error *error) WARN_UNUSED;
+
 /* ---- reading ---- */
 
 /*
- * All that the lobby has to know. *RET is the caller's:
+ * All that the lobby has to know, generated maps left out: store_map_row(). *RET is the caller's:
  * row_catalogue_release(). 0, -EIO, -ENOMEM.
  */
 int store_catalogue(struct store *store, struct row_catalogue *ret,
@@ -142,6 +156,9 @@ int store_catalogue(struct store *store, struct row_catalogue *ret,
  */
 int store_roads(struct store *store, struct row_catalogue *catalogue,
 		struct store_error *error) WARN_UNUSED;
+/* Map MAP_ID without its bytes, a generated one too. 0, -ENOENT, -EIO. */
+int store_map_row(struct store *store, int64_t map_id, struct row_map *ret,
+		  struct store_error *error) WARN_UNUSED;
 /*
  * The bytes of map MAP_ID, as map_import made them, NUL-terminated beyond
  * *RET_LEN; the caller frees *RET. 0, -ENOENT, -EIO, -ENOMEM. Up to

@@ -59,6 +59,12 @@ int save_record(struct db *db, const struct match_record *record,
 		struct store_error *error) WARN_UNUSED;
 int save_id_block(struct db *db, struct row_ids *ret,
 		  struct store_error *error) WARN_UNUSED;
+/*
+ * What was played on generated map MAP_ID is over: anybody may see it. Any
+ * other map is left as it is. In generate.c.
+ */
+int save_show_map(struct db *db, int64_t map_id, int64_t now_us,
+		  struct store_error *error) WARN_UNUSED;
 /* Note the newest version of every engine that is linked in. */
 int save_games(struct db *db, struct store_error *error) WARN_UNUSED;
 

@@ -9,6 +9,7 @@
 #include <openssl/sha.h>
 
 #include "server/games/game.h"
+#include "server/games/generate.h"
 #include "server/games/picture.h"
 #include "server/match/record.h"
 #include "tests/unit/unit.h"
@@ -135,6 +136,7 @@ void world_init(struct world *world)
 		buf_init(&world->peers[i].last_read, 1u << 20);
 	}
 	buf_init(&world->log, 1u << 26);
+	buf_init(&world->made, 1u << 20);
 	make_maps(world);
 	make_bots(world);
 	make_ladders(world);
@@ -166,6 +168,7 @@ void world_release(struct world *world)
 	for (unsigned i = 0; i < SCRIPT_MAPS; i++)
 		buf_release(&world->map_data[i]);
 	buf_release(&world->log);
+	buf_release(&world->made);
 }
 
 struct world_peer *world_peer(struct world *world, char name)
@@ -188,6 +191,32 @@ static void load_map(struct world *world, int64_t map_id)
 	else
 		lobby_map_failed(world->lobby, map_id, error.text,
 				 world->now_us);
+}
+
+/* Generated maps have ids from SCRIPT_MADE on, and come from the engine. */
+static void make_map(struct world *world, const struct lobby_action *action)
+{
+	struct generated made;
+	struct game_error error;
+	struct lobby_map *map;
+
+	if (world->fails_makes) {
+		lobby_map_unmade(world->lobby, action->ladder_id, "no luck",
+				 world->now_us);
+		return;
+	}
+	assert_int_equal(generate_map(action->game, action->preset,
+				      action->count, action->seed, &made,
+				      &error),
+			 0);
+	assert_int_equal(lobby_map_new(&map, action->game, "made.map",
+				       buf_text(&made.options), made.data.data,
+				       made.data.len, &error),
+			 0);
+	generate_release(&made);
+	buf_add_format(&world->made, "%s\n", action->preset->name);
+	lobby_map_made(world->lobby, action->ladder_id,
+		       SCRIPT_MADE + world->nmade++, map, world->now_us);
 }
 
 static void store_one(struct world *world, struct match_record *record)
@@ -252,6 +281,7 @@ static void apply_peer(struct world *world, const struct lobby_action *action)
 		break;
 	case LOBBY_STORE:
 	case LOBBY_LOAD_MAP:
+	case LOBBY_MAKE_MAP:
 	case LOBBY_RUN_MATCH:
 	case LOBBY_RESERVE_IDS:
 	case LOBBY_LOG:
@@ -278,6 +308,13 @@ static void apply_one(struct world *world, const struct lobby_action *action)
 			world->loads[world->nloads++] = action->map_id;
 		else
 			load_map(world, action->map_id);
+		break;
+	case LOBBY_MAKE_MAP:
+		assert_true(world->nmakes < SCRIPT_RECORDS);
+		if (world->holds_maps)
+			world->makes[world->nmakes++] = *action;
+		else
+			make_map(world, action);
 		break;
 	case LOBBY_RUN_MATCH:
 		assert_true(world->nwork < SCRIPT_RECORDS);
@@ -340,8 +377,12 @@ void world_store(struct world *world)
 void world_load(struct world *world)
 {
 	size_t count = world->nloads;
+	size_t nmakes = world->nmakes;
 
 	world->nloads = 0;
+	world->nmakes = 0;
+	for (size_t i = 0; i < nmakes; i++)
+		make_map(world, &world->makes[i]);
 	for (size_t i = 0; i < count; i++)
 		load_map(world, world->loads[i]);
 	world_apply(world);

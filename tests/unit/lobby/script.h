@@ -33,7 +33,8 @@ enum {
 	SCRIPT_RECORDS = 512,
 	SCRIPT_BOTS = 5,
 	SCRIPT_MAPS = 3,
-	SCRIPT_LADDERS = 5
+	SCRIPT_LADDERS = 5,
+	SCRIPT_MADE = 1000 /* the id of the first map made */
 };
 
 /* The catalogue's rows, in this order. */
@@ -66,7 +67,7 @@ struct world {
 	struct row_catalogue rows;
 
 	bool holds_store; /* records wait for world_store */
-	bool holds_maps;  /* loads wait for world_load */
+	bool holds_maps;  /* loads, and maps made, wait for world_load */
 	bool holds_ids;   /* no ids come */
 	bool holds_work;  /* busy matches wait for world_work */
 	bool holds_acks;  /* files are not acknowledged */
@@ -74,10 +75,15 @@ struct world {
 	size_t nrecords; /* waiting */
 	int64_t loads[SCRIPT_RECORDS];
 	size_t nloads;
+	struct lobby_action makes[SCRIPT_RECORDS];
+	size_t nmakes;
 	struct lobby_play *work[SCRIPT_RECORDS];
 	size_t nwork;
 	int64_t next_id;
-	uint32_t rtt_us; /* told when asked for; 0: not */
+	uint32_t rtt_us;  /* told when asked for; 0: not */
+	bool fails_makes; /* no map can be made */
+	struct buf made;  /* a line for each map made: its preset */
+	unsigned nmade;
 	unsigned stored, reserved, loaded, watched, reads;
 	bool is_drained;
 };

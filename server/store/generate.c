@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * generate.c - generated maps enter the pool: hidden, until what is played on
+ * them is over.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/sha.h>
+
+#include "server/base/clock.h"
+#include "server/games/generate.h"
+#include "server/store/read.h"
+
+/* What is to become a row. */
+struct fresh_map {
+	const struct game *game;
+	char name[GENERATE_NAME_BYTES];
+	char origin[GENERATE_ORIGIN_BYTES];
+	uint8_t hash[ROW_HASH_BYTES];
+	struct generated made;
+};
+
+static int make(struct fresh_map *map, const struct game_preset *preset,
+		unsigned seats, uint64_t seed, struct store_error *error)
+{
+	struct game_error game_error;
+	int err = generate_map(map->game, preset, seats, seed, &map->made,
+			       &game_error);
+
+	if (err != 0) {
+		store_error_set(error, "preset %s: %s", preset->name,
+				game_error.text);
+		return err;
+	}
+	generate_map_name(map->game, preset, seats, seed, map->name);
+	generate_origin(map->game, preset, seats, seed, map->origin);
+	SHA256((const unsigned char *)map->made.data.data, map->made.data.len,
+	       map->hash);
+	return 0;
+}
+
+/* Nothing happens when the same map is there already, made or brought. */
+static int insert(struct db *db, const struct fresh_map *map,
+		  struct store_error *error)
+{
+	struct query query;
+
+	query_open(&query, db,
+		   "INSERT INTO map (game_id, name, options, visibility, "
+		   "created_us, hash, size_bytes, data, generator) "
+		   "SELECT id, ?2, ?3, 'hidden', ?4, ?5, ?6, ?7, ?8 FROM game "
+		   "WHERE name = ?1 "
+		   "ON CONFLICT (game_id, hash, options) DO NOTHING",
+		   error);
+	query_bind_text(&query, 1, map->game->name);
+	query_bind_text(&query, 2, map->name);
+	query_bind_text(&query, 3, buf_text(&map->made.options));
+	query_bind_i64(&query, 4, clock_wall_us());
+	query_bind_blob(&query, 5, map->hash, sizeof(map->hash));
+	query_bind_i64(&query, 6, (int64_t)map->made.data.len);
+	query_bind_blob(&query, 7, map->made.data.data, map->made.data.len);
+	query_bind_text(&query, 8, map->origin);
+	return query_run(&query);
+}
+
+static int find_same(struct db *db, const struct fresh_map *map,
+		     struct row_map *ret, struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   READ_MAP_COLUMNS
+		   "WHERE g.name = ?1 AND m.hash = ?2 AND m.options = ?3",
+		   error);
+	query_bind_text(&query, 1, map->game->name);
+	query_bind_blob(&query, 2, map->hash, sizeof(map->hash));
+	query_bind_text(&query, 3, buf_text(&map->made.options));
+	err = query_step(&query);
+	if (err > 0)
+		read_take_map(&query, ret);
+	query_close(&query);
+	if (err == 0) {
+		store_error_set(error, "the database has no game %s",
+				map->game->name);
+		err = -ENOENT;
+	}
+	return err < 0 ? err : 0;
+}
+
+static int put(struct store *store, const struct fresh_map *map,
+	       struct row_map *ret, struct store_error *error)
+{
+	struct db *db = &store->write;
+	struct row_map row;
+	int err;
+
+	(void)pthread_mutex_lock(&db->lock);
+	err = db_begin(db, error);
+	if (err != 0)
+		goto out;
+	err = insert(db, map, error);
+	if (err == 0)
+		err = find_same(db, map, &row, error);
+	if (err == 0)
+		err = db_commit(db, error);
+	else
+		db_rollback(db);
+	if (err == 0)
+		*ret = row;
+out:
+	(void)pthread_mutex_unlock(&db->lock);
+	return err;
+}
+
+int store_generate_map(struct store *store, const struct game *game,
+		       const struct game_preset *preset, unsigned seats,
+		       uint64_t seed, struct row_map *ret,
+		       struct store_error *error)
+{
+	struct fresh_map map = { .game = game };
+	int err;
+
+	if (store->mode == STORE_READ) {
+		store_error_set(error, "%s: opened for reading", store->path);
+		return -EROFS;
+	}
+	err = make(&map, preset, seats, seed, error);
+	if (err != 0)
+		return err;
+	err = put(store, &map, ret, error);
+	generate_release(&map.made);
+	return err;
+}
+
+int save_show_map(struct db *db, int64_t map_id, int64_t now_us,
+		  struct store_error *error)
+{
+	struct query query;
+
+	query_open(&query, db,
+		   "UPDATE map SET visibility = 'public', public_us = ?2 "
+		   "WHERE id = ?1 AND generator <> '' AND "
+		   "visibility = 'hidden'",
+		   error);
+	query_bind_i64(&query, 1, map_id);
+	query_bind_i64(&query, 2, now_us);
+	return query_run(&query);
+}
