@@ -106,8 +106,9 @@ def become(order):
     """In the child: turn into the program of ORDER; never returns."""
     try:
         os.setpgid(0, 0)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP,
-                       signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
+        # Also those that our own parent ignored, as a shell's & does.
+        for number in signal.valid_signals() - {signal.SIGKILL,
+                                                signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         os.chdir(order["cwd"])
         argv = order["argv"]
