@@ -96,8 +96,7 @@ json_t *make_request(const struct ctl_call *call)
 	return NULL;
 }
 
-int check_reply(const struct ctl *ctl, const char *what,
-		       const json_t *reply)
+int check_reply(const struct ctl *ctl, const char *what, const json_t *reply)
 {
 	const char *error = json_string_value(json_object_get(reply, "error"));
 
@@ -222,7 +221,7 @@ static bool may_create(const struct ctl_command *command)
 }
 
 json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
-			 const char *what, json_t *request_take)
+		  const char *what, json_t *request_take)
 {
 	struct channel channel;
 	json_t *reply = NULL;

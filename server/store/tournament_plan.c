@@ -308,9 +308,10 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	if (!name_is_ladder(name, strlen(name)))
-		return admin_refuse(admin, "name", name,
-				    "must be 1 to 64 of a-z 0-9 - _ . and begin "
-				    "with a letter or digit");
+		return admin_refuse(
+			admin, "name", name,
+			"must be 1 to 64 of a-z 0-9 - _ . and begin "
+			"with a letter or digit");
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
 	err = take_ladder(admin, ret, &is_shared);
 	if (err == 0)
