@@ -336,5 +336,9 @@ int save_record(struct db *db, const struct match_record *record,
 		err = insert_blobs(db, record, error);
 	if (err == 0 && !record->is_void)
 		err = advance_seed(db, record->ladder_id, seed, error);
+	/* else others are still to play there */
+	if (err == 0 && record->purpose == MATCH_FOR_LADDER &&
+	    record->round.kind == MATCH_NO_ROUND)
+		err = save_show_map(db, record->map_id, clock_wall_us(), error);
 	return err;
 }

@@ -103,3 +103,51 @@ def test_bots_play_on_generated_maps(tmp_path):
     run("image-battle", "--max-turns", 5, "--picture", "none", "a.png", 10, 1,
         f"0,255,0={BOTS / 'image-blob'}", f"255,0,0={BOTS / 'image-blob'}",
         cwd=tmp_path)
+
+
+def test_a_ladder_draws_a_fresh_map_for_each_match(hilld):
+    hilld.admin("ladder add", name="mine", game="lambda-mining", generate="small,flood")
+    peer = hilld.peer().login("crazy", hilld.add_bot("crazy"))
+    mines = set()
+    for number in range(4):
+        match = peer.ready("mine" if number == 0 else None)
+        lines = int(peer.expect("@input ").split("lines=")[1].split()[0])
+        mine = "\n".join(peer.line() for _ in range(lines))
+        assert "R" in mine and "\\" in mine
+        mines.add(mine)
+        shown = hilld.admin("map list", generated=True)["maps"]
+        # this one, and the next one in stock: no bot may know them
+        assert [row["visibility"] for row in shown].count("hidden") <= 2
+        peer.say("A")
+        peer.expect(f"@end {match} ")
+    assert len(mines) == 4
+    peer.expect(f"@result {match} ")
+    listed = hilld.admin("map list", generated=True)["maps"]
+    assert len(listed) >= 5 and hilld.admin("map list")["maps"] == []
+    for row in listed:
+        preset, version, seed = row["generator"].split("/")
+        made, _ = run("lambda-mining", "--generate", preset, "0x" + seed)
+        assert version == "1" and row["name"] == f"{preset}-{seed}.map"
+        assert hashlib.sha256(made).hexdigest() == row["sha256"]
+    assert sum(row["visibility"] == "public" for row in listed) >= 4
+
+
+def test_a_drawn_map_outlives_the_server(start_hilld):
+    server = start_hilld()
+    server.admin("ladder add", name="mine", game="lambda-mining", generate="small")
+    token = server.add_bot("crazy")
+    peer = server.peer().login("crazy", token)
+    match = peer.ready("mine")
+    peer.say("A")
+    peer.expect(f"@result {match} ")
+    peer.close()
+    server.stop()
+    server = start_hilld()
+    peer = server.peer().login("crazy", token)
+    peer.say("@play mine")
+    peer.expect("@match ")
+    peer.say("@leave")
+    # the map of the first is read anew, by its row
+    done = subprocess.run([BUILD / "clients/ctl/hillctl", "--database", server.database,
+                           "verify", "--all"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
