@@ -75,6 +75,7 @@ CREATE TABLE round (
 	matches_wanted INTEGER NOT NULL CHECK (matches_wanted >= 1),
 	opened_us INTEGER NOT NULL,
 	closed_us INTEGER,
+	left TEXT NOT NULL DEFAULT '', -- versions that left the set: "12,15"
 	CHECK ((state = 'open') = (closed_us IS NULL))
 ) STRICT;
 CREATE INDEX round_by_ladder ON round (ladder_id, id);
@@ -84,6 +85,9 @@ ALTER TABLE match ADD COLUMN round_id INTEGER REFERENCES round (id);
 ALTER TABLE match ADD COLUMN purpose TEXT NOT NULL DEFAULT 'ladder'
 	CHECK (purpose IN ('ladder', 'rematch', 'unrated', 'candidate',
 			   'tournament'));
+-- So far only rematches were unrated where others were not.
+UPDATE match SET purpose = 'rematch' WHERE is_rated = 0 AND
+	(SELECT is_rated FROM ladder WHERE id = match.ladder_id);
 -- A match that the host voided can be made to count again.
 ALTER TABLE match ADD COLUMN is_host_void INTEGER NOT NULL DEFAULT 0
 	CHECK (is_host_void IN (0, 1));

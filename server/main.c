@@ -172,6 +172,11 @@ static int open_store(struct daemon *hilld)
 		start_failed(hilld, "", error.text);
 		return rc;
 	}
+	rc = store_close_rounds(hilld->store, &error);
+	if (rc < 0) {
+		start_failed(hilld, "", error.text);
+		return rc;
+	}
 	rc = store_writer_start(hilld->store);
 	if (rc < 0)
 		start_failed(hilld, "store writer: ", strerror(-rc));

@@ -437,6 +437,7 @@ void lobby_catalogue_replace(struct lobby *lobby,
 	replace_ladders(lobby, rows);
 	replace_bots(lobby, rows, now_us);
 	take_roads(lobby, rows);
+	ratings_take(&lobby->ratings, rows);
 	lobby_settle(lobby, now_us);
 }
 

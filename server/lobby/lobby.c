@@ -63,6 +63,7 @@ void lobby_free(struct lobby *lobby)
 	appointment_release(lobby);
 	catalogue_release(lobby);
 	map_cache_release(&lobby->maps);
+	ratings_release(&lobby->ratings);
 	address_table_release(&lobby->addresses);
 	heap_release(&lobby->deadlines);
 	match_out_free(lobby->out);

@@ -38,6 +38,7 @@ struct lobby_map;     /* one parsed map with its prepared block */
 struct lobby_peer;    /* one connection */
 struct lobby_play;    /* one match in play */
 struct match_record;  /* server/match/match.h */
+struct row_closing;   /* likewise */
 struct row_catalogue; /* server/store/rows.h */
 struct row_match;     /* likewise */
 
@@ -286,6 +287,13 @@ void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us);
  * @void in place of the result.
  */
 void lobby_store_refused(struct lobby *lobby, int64_t match_id, int64_t now_us);
+/*
+ * Round ROUND_ID is closed on disk, by its last match (told before that is) or
+ * by a LOBBY_CLOSE_ROUND: CLOSING (borrowed) says what it changed; NULL: no
+ * match of it was ever stored.
+ */
+void lobby_round_closed(struct lobby *lobby, int64_t round_id,
+			const struct row_closing *closing, int64_t now_us);
 /*
  * The store cannot write (true), or can again (false). While it cannot, no
  * match starts and who waits is told.

@@ -292,6 +292,12 @@ struct queued_action {
 	bool is_scratch;
 };
 
+/* By ladder and version. */
+struct ratings {
+	struct rated **slots; /* owned, with what is chained there */
+	size_t nslots, count;
+};
+
 struct lobby {
 	struct lobby_config config; /* its host is the next */
 	char *host;                 /* owned */
@@ -316,6 +322,7 @@ struct lobby {
 	struct map_mark *marks; /* owned; by id */
 	size_t nmarks;
 	struct map_cache maps;
+	struct ratings ratings;
 
 	struct ladder_list touched;
 	struct ladder_list held;
@@ -480,6 +487,13 @@ void map_refuse(struct lobby *lobby, int64_t map_id, const char *text,
 void map_forget(struct lobby *lobby, int64_t map_id);
 /* What failed before may be tried again. */
 void map_retry_failed(struct lobby *lobby);
+
+/* ratings.c */
+/* What is known of a version; that of a beginner, if nothing is. */
+struct row_rating ratings_get(const struct ratings *ratings, int64_t ladder_id,
+			      int64_t version_id);
+void ratings_take(struct ratings *ratings, const struct row_catalogue *rows);
+void ratings_release(struct ratings *ratings);
 
 /* appointment.c */
 /*

@@ -199,7 +199,14 @@ static void store_event(struct net *net, const struct store_event *event)
 	char text[LOG_QUOTE_BYTES];
 
 	switch (event->kind) {
+	case STORE_CLOSED:
+		lobby_round_closed(net->lobby, event->id, event->closing,
+				   now_us);
+		break;
 	case STORE_SAVED:
+		if (event->closing != NULL)
+			lobby_round_closed(net->lobby, event->closing->round_id,
+					   event->closing, now_us);
 		lobby_stored(net->lobby, event->id, now_us);
 		break;
 	case STORE_REFUSED:
@@ -237,8 +244,10 @@ static void on_store(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	net_turn_began(net);
-	while (store_next_event(net->store, &event))
+	while (store_next_event(net->store, &event)) {
 		store_event(net, &event);
+		free(event.closing);
+	}
 	if (net->nheld > 0)
 		net_put_held(net);
 }
@@ -298,6 +307,8 @@ int net_reload(struct net *net)
 
 	if (rc == 0) {
 		rc = store_roads(net->store, &rows, &error);
+		if (rc == 0)
+			rc = store_ratings(net->store, &rows, &error);
 		if (rc < 0)
 			row_catalogue_release(&rows);
 	}

@@ -27,7 +27,10 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 		   "SELECT b.id, b.owner_id, v.id, v.number, "
 		   "b.max_connections, b.is_disabled OR o.is_disabled OR "
 		   "b.ban_reason <> '' OR o.ban_reason <> '', "
-		   "b.name FROM bot b JOIN owner o ON o.id = b.owner_id "
+		   "b.name, o.is_house, coalesce((SELECT max(p.id) "
+		   "FROM bot_version p WHERE p.bot_id = b.id AND "
+		   "p.number < v.number AND p.state = 'retired'), 0) "
+		   "FROM bot b JOIN owner o ON o.id = b.owner_id "
 		   "JOIN bot_version v ON v.bot_id = b.id AND "
 		   "v.state = 'active' "
 		   "ORDER BY b.id",
@@ -45,6 +48,8 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 		bot->max_connections = (uint32_t)query_i64(&query, 4);
 		bot->is_disabled = query_i64(&query, 5) != 0;
 		query_copy(&query, 6, bot->name, sizeof(bot->name));
+		bot->is_house = query_i64(&query, 7) != 0;
+		bot->predecessor_id = query_i64(&query, 8);
 	}
 	query_close(&query);
 	return err;
@@ -111,6 +116,10 @@ static void take_ladder(struct query *query, struct row_ladder *ladder)
 	ladder->is_rated = query_i64(query, 17) != 0;
 	ladder->is_disabled = query_i64(query, 18) != 0;
 	query_copy(query, 19, ladder->generators, sizeof(ladder->generators));
+	ladder->round_runs = (uint32_t)query_i64(query, 20);
+	ladder->round_us = query_i64(query, 21) * 1000000;
+	ladder->house_wait_ms = (uint32_t)query_i64(query, 22);
+	ladder->deadline_us = query_i64(query, 23);
 }
 
 int read_ladders(struct db *db, struct row_catalogue *ret,
@@ -124,7 +133,8 @@ int read_ladders(struct db *db, struct row_catalogue *ret,
 		   "l.turn_ms, l.init_ms, l.grace_ms, l.bank_ms, "
 		   "l.bank_step_ms, l.lag_cap_ms, l.ready_ms, l.file_ms, "
 		   "l.seed_first, l.seed_last, l.seed_next, l.bot_seed, "
-		   "l.is_rated, l.is_disabled, l.generators "
+		   "l.is_rated, l.is_disabled, l.generators, l.round_runs, "
+		   "l.round_s, l.house_wait_ms, l.deadline_us "
 		   "FROM ladder l JOIN game g ON g.id = l.game_id "
 		   "ORDER BY l.id",
 		   error);

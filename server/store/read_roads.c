@@ -6,8 +6,8 @@
  * Instances are numbered as the lobby walks them: all maps with the first
  * seed, then all with the next; behind the last one the numbers go on with a
  * second round. What lies unplayed before the last one played ran when the
- * server went down, or was void: it comes first again. An unrated match of a
- * rated ladder is a rematch, and no step.
+ * server went down, or was void: it comes first again. A rematch is no
+ * step.
  */
 #include <stdlib.h>
 
@@ -128,14 +128,13 @@ static int read_ladder_roads(struct db *db, const struct row_ladder *ladder,
 		   "JOIN seat s ON s.match_id = m.id "
 		   "JOIN bot_version v ON v.id = s.bot_version_id "
 		   "WHERE m.ladder_id = ?1 AND m.status = 'stored' AND "
-		   "m.is_rated >= ?4 AND "
+		   "m.purpose = 'ladder' AND "
 		   "i.seed BETWEEN ?2 AND ?3 GROUP BY v.bot_id, i.seed, "
 		   "i.map_id ORDER BY v.bot_id",
 		   error);
 	query_bind_i64(&query, 1, ladder->id);
 	query_bind_i64(&query, 2, ladder->seed_first);
 	query_bind_i64(&query, 3, ladder->seed_last);
-	query_bind_i64(&query, 4, ladder->is_rated);
 	while ((err = query_step(&query)) > 0) {
 		if (query_i64(&query, 0) != bot_id)
 			end_bot(ladder, bot_id, &steps, ret);

@@ -16,6 +16,7 @@ void row_catalogue_release(struct row_catalogue *catalogue)
 	free(catalogue->ladders);
 	free(catalogue->maps);
 	free(catalogue->roads);
+	free(catalogue->ratings);
 	memset(catalogue, 0, sizeof(*catalogue));
 }
 

@@ -25,15 +25,18 @@ enum {
 	ROW_REASON_BYTES = 256,     /* why a match is void, likewise */
 	ROW_SEED_BYTES = 24,        /* a 63-bit seed in decimal, likewise */
 	ROW_LABEL_BYTES = 33,       /* a version's, likewise */
+	ROW_ROUND_PLACES = 64,      /* bots that one round may rank */
 	ROW_ROAD_AGAIN_MAX = 16     /* instances that wait to be played again */
 };
 
 struct row_bot {
 	int64_t id;
 	int64_t owner_id;
-	int64_t version_id; /* of the version that plays now */
-	uint32_t version;   /* its number, from 1 */
+	int64_t version_id;     /* of the version that plays now */
+	uint32_t version;       /* its number, from 1 */
+	int64_t predecessor_id; /* the version before it, or 0 */
 	uint32_t max_connections;
+	bool is_house;    /* its owner is the host */
 	bool is_disabled; /* the bot or its owner */
 	char name[LIMIT_NAME_BYTES + 1];
 };
@@ -87,6 +90,10 @@ struct row_ladder {
 	int64_t seed_next; /* the one after the last match on disk */
 	enum row_bot_seed bot_seed;
 	bool is_rated;
+	uint32_t round_runs;    /* an open round closes after so many ... */
+	int64_t round_us;       /* ... or so long */
+	uint32_t house_wait_ms; /* before a house bot takes a seat */
+	int64_t deadline_us;    /* younger versions play unrated; 0: all are */
 	bool is_disabled;
 	size_t nmaps;
 	int64_t *map_ids; /* owned by the catalogue; enabled maps, in order */
@@ -177,6 +184,63 @@ struct row_tournament {
 	size_t nmatches;
 };
 
+/* How good a version is on a ladder. */
+struct row_rating {
+	int64_t ladder_id;
+	int64_t version_id;
+	double mu, sigma;
+	uint32_t rounds; /* rated ones */
+};
+
+/* A line of a ladder's table, and whose it is. */
+struct row_rated {
+	int64_t version_id;
+	int64_t bot_id;
+	char bot[LIMIT_NAME_BYTES + 1];
+	char owner[LIMIT_NAME_BYTES + 1];
+	uint32_t version;
+	char label[40]; /* what its author calls the version */
+	bool is_active; /* the bot's version now */
+	bool is_house;
+	double mu, sigma;
+	uint32_t rounds;
+	int64_t last_us; /* its last rated round, since 1970 */
+};
+
+/* One place of one rated round. */
+struct row_place {
+	int64_t sequence; /* of the round */
+	int64_t version_id;
+	uint32_t rank;
+};
+
+enum row_round_state {
+	ROW_ROUND_OPEN,
+	ROW_ROUND_RATED,
+	ROW_ROUND_UNRATED, /* fewer than two took part */
+	ROW_ROUND_VOID,
+	ROW_ROUND_NSTATES
+};
+
+/* What one round did to one rating. */
+struct row_change {
+	int64_t version_id;
+	uint32_t rank; /* in the round, from 1; ties share */
+	uint32_t rounds;
+	double mu_before, sigma_before;
+	double mu, sigma; /* after it, as `rounds` is */
+};
+
+/* A round that has closed. Freed as one block. */
+struct row_closing {
+	int64_t round_id;
+	int64_t ladder_id;
+	int64_t sequence; /* of its ratings; 0: none */
+	enum row_round_state state;
+	size_t nchanges; /* up to ROW_ROUND_PLACES; RATED alone has any */
+	struct row_change changes[];
+};
+
 /* All that the lobby has to know, read at one moment. */
 struct row_catalogue {
 	struct row_bot *bots; /* by id, disabled ones included */
@@ -191,6 +255,8 @@ struct row_catalogue {
 	size_t nmaps;
 	struct row_road *roads; /* none, unless store_roads read them */
 	size_t nroads;
+	struct row_rating *ratings; /* none, unless store_ratings read them */
+	size_t nratings;
 	uint64_t serial; /* of two readings the greater one is the newer */
 };
 

@@ -12,6 +12,7 @@
 #include "server/base/clock.h"
 #include "server/games/game.h"
 #include "server/match/record.h"
+#include "server/store/rate.h"
 #include "server/store/store_internal.h"
 
 _Static_assert(MATCH_NFAULTS == 4, "a seat's row has a column for each fault");
@@ -205,9 +206,9 @@ static int insert_match(struct db *db, const struct match_record *record,
 		"void_reason, engine_version, bot_seed, is_rated, turn_ms, "
 		"init_ms, grace_ms, bank_ms, bank_step_ms, bank_spend_ms, "
 		"lag_cap_ms, started_us, ended_us, stall_us, inputs, digest, "
-		"purpose) "
+		"purpose, round_id) "
 		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-		"?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+		"?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
 		error);
 	query_bind_i64(&query, 1, record->id);
 	query_bind_i64(&query, 2, record->ladder_id);
@@ -230,6 +231,8 @@ static int insert_match(struct db *db, const struct match_record *record,
 	query_bind_i64(&query, 19, (int64_t)record->inputs);
 	query_bind_i64(&query, 20, (int64_t)record->digest);
 	query_bind_text(&query, 21, match_purpose_word(record->purpose));
+	if (record->round.kind != MATCH_NO_ROUND)
+		query_bind_i64(&query, 22, record->round.id);
 	return query_run(&query);
 }
 
@@ -329,6 +332,8 @@ int save_record(struct db *db, const struct match_record *record,
 	if (err == 0)
 		err = find_instance(db, record, seed, &instance_id, error);
 	if (err == 0)
+		err = rate_open(db, record, instance_id, error);
+	if (err == 0)
 		err = insert_match(db, record, instance_id, bot_seed, error);
 	for (unsigned i = 0; i < record->nseats && err == 0; i++)
 		err = insert_seat(db, record, i, error);
@@ -340,5 +345,7 @@ int save_record(struct db *db, const struct match_record *record,
 	if (err == 0 && record->purpose == MATCH_FOR_LADDER &&
 	    record->round.kind == MATCH_NO_ROUND)
 		err = save_show_map(db, record->map_id, clock_wall_us(), error);
+	if (err == 0)
+		err = rate_saved(db, record, error);
 	return err;
 }

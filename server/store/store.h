@@ -73,6 +73,7 @@ const char *store_path(const struct store *store);
 
 enum store_event_kind {
 	STORE_SAVED,     /* match `id` is on disk: tell its bots */
+	STORE_CLOSED,    /* round `id`, as store_close_round() asked */
 	STORE_REFUSED,   /* match `id` cannot be stored, ever: `text` */
 	STORE_IDS,       /* the block of ids that was asked for: `ids` */
 	STORE_TROUBLED,  /* the disk fails: `text`; results wait */
@@ -82,7 +83,12 @@ enum store_event_kind {
 
 struct store_event {
 	enum store_event_kind kind;
-	int64_t id;         /* SAVED, REFUSED */
+	int64_t id; /* SAVED, CLOSED, REFUSED */
+	/*
+	 * SAVED, CLOSED: what the round that this has closed came to, or NULL.
+	 * The taker's: free().
+	 */
+	struct row_closing *closing;
 	struct row_ids ids; /* IDS */
 	char text[256];     /* REFUSED, TROUBLED */
 };
@@ -100,6 +106,13 @@ int store_fd(const struct store *store);
  * stays the caller's. Never blocks on the disk.
  */
 int store_put(struct store *store, struct match_record *record) WARN_UNUSED;
+/*
+ * Close round ROUND_ID, whatever it lacks, after all that was put before; then
+ * STORE_CLOSED. LEFT: the versions that left a set, "12,15" (copied). IS_VOID:
+ * it counts for nothing. Never blocks on the disk.
+ */
+void store_close_round(struct store *store, int64_t round_id, const char *left,
+		       bool is_void);
 /* Ask for a block of ids; STORE_IDS brings it. Never blocks on the disk. */
 void store_ask_ids(struct store *store);
 /*
@@ -141,6 +154,20 @@ int store_generate_map(struct store *store, const struct game *game,
 		       const struct game_preset *preset, unsigned seats,
 		       uint64_t seed, struct row_map *ret,
 		       struct store_error *error) WARN_UNUSED;
+/*
+ * Close the rounds that an earlier server left open: runs of open ones are
+ * rated, sets void. For start-up. 0, -EROFS, -ENOSPC, -EIO, -EBUSY.
+ */
+int store_close_rounds(struct store *store,
+		       struct store_error *error) WARN_UNUSED;
+/*
+ * Rate all rounds of LADDER_ID once more in their sequence, void matches left
+ * out, in one transaction. *RET_DIFFERS: ratings that are not, bit by bit,
+ * what was stored. 0, -EROFS, -ENOSPC, -EIO, -EBUSY.
+ */
+int store_recompute(struct store *store, int64_t ladder_id,
+		    uint64_t *ret_differs,
+		    struct store_error *error) WARN_UNUSED;
 
 /* ---- reading ---- */
 
@@ -159,6 +186,22 @@ int store_roads(struct store *store, struct row_catalogue *catalogue,
 /* Map MAP_ID without its bytes, a generated one too. 0, -ENOENT, -EIO. */
 int store_map_row(struct store *store, int64_t map_id, struct row_map *ret,
 		  struct store_error *error) WARN_UNUSED;
+/* Add all ratings to CATALOGUE: for a server's start. 0, -EIO. */
+int store_ratings(struct store *store, struct row_catalogue *catalogue,
+		  struct store_error *error) WARN_UNUSED;
+/*
+ * Who is rated on LADDER_ID, by version id, hidden bots left out. The caller
+ * frees *RET. 0, -EIO.
+ */
+int store_rated(struct store *store, int64_t ladder_id, struct row_rated **ret,
+		size_t *ret_count, struct store_error *error) WARN_UNUSED;
+/*
+ * All places of all rated rounds of LADDER_ID, by sequence. The caller frees
+ * *RET. 0, -EIO.
+ */
+int store_rankings(struct store *store, int64_t ladder_id,
+		   struct row_place **ret, size_t *ret_count,
+		   struct store_error *error) WARN_UNUSED;
 /*
  * The bytes of map MAP_ID, as map_import made them, NUL-terminated beyond
  * *RET_LEN; the caller frees *RET. 0, -ENOENT, -EIO, -ENOMEM. Up to

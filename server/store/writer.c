@@ -20,6 +20,7 @@
 #include "server/base/clock.h"
 #include "server/base/mailbox.h"
 #include "server/match/record.h"
+#include "server/store/rate.h"
 #include "server/store/store_internal.h"
 
 enum {
@@ -31,7 +32,10 @@ enum {
 struct entry {
 	struct mail mail;            /* in the events, once `event` holds one */
 	struct entry *next;          /* in the queue */
-	struct match_record *record; /* owned */
+	struct match_record *record; /* owned; NULL: close a round */
+	int64_t round_id;            /* to close ... */
+	char *left;                  /* owned; who left it */
+	bool is_void;
 	size_t bytes;
 	struct store_event event;
 };
@@ -65,19 +69,45 @@ static void post(struct writer *writer, const struct store_event *event)
 	mailbox_post(&writer->events, &entry->mail);
 }
 
+/* What ENTRY asks for, and what its round came to. */
+static int carry_out(struct db *db, struct entry *entry,
+		     struct store_error *error)
+{
+	const struct match_record *record = entry->record;
+	int64_t round_id = entry->round_id;
+	int err;
+
+	if (record != NULL) {
+		entry->event.id = record->id;
+		entry->event.kind = STORE_SAVED;
+		round_id = record->round.id;
+		err = save_record(db, record, error);
+	} else {
+		entry->event.id = round_id;
+		entry->event.kind = STORE_CLOSED;
+		err = rate_close(db, round_id, entry->left, entry->is_void,
+				 error);
+	}
+	if (err == 0 && round_id != 0)
+		err = rate_read(db, round_id, &entry->event.closing, error);
+	return err;
+}
+
 static int save_one(struct db *db, struct entry *entry,
 		    struct store_error *error)
 {
 	struct query query;
 	int err;
 
+	/* Of a try that failed. */
+	free(entry->event.closing);
+	entry->event.closing = NULL;
+
 	query_open(&query, db, "SAVEPOINT record", error);
 	err = query_run(&query);
 	if (err != 0)
 		return err;
-	entry->event.id = entry->record->id;
-	entry->event.kind = STORE_SAVED;
-	err = save_record(db, entry->record, error);
+	err = carry_out(db, entry, error);
 	if (err != 0 && db_is_trouble(err))
 		return err;
 	if (err != 0) {
@@ -103,7 +133,8 @@ static int write_group(struct store *store, struct entry *first, size_t count,
 	int err;
 
 	for (size_t i = 0; i < count; i++) {
-		match_record_repack(entry->record);
+		if (entry->record != NULL)
+			match_record_repack(entry->record);
 		if (i + 1 < count)
 			entry = entry->next;
 	}
@@ -146,6 +177,8 @@ static void finish_group(struct writer *writer, size_t count)
 		(void)pthread_mutex_unlock(&writer->lock);
 		match_record_free(entry->record);
 		entry->record = NULL;
+		free(entry->left);
+		entry->left = NULL;
 		mailbox_post(&writer->events, &entry->mail);
 	}
 }
@@ -296,6 +329,31 @@ int store_fd(const struct store *store)
 	return store->writer == NULL ? -1 : mailbox_fd(&store->writer->events);
 }
 
+/* ENTRY is the last of the queue; the lock is held. */
+static void append(struct writer *writer, struct entry *entry, size_t bytes)
+{
+	entry->bytes = bytes;
+	*writer->end = entry;
+	writer->end = &entry->next;
+	writer->count++;
+	writer->bytes += bytes;
+	(void)pthread_cond_signal(&writer->changed);
+}
+
+void store_close_round(struct store *store, int64_t round_id, const char *left,
+		       bool is_void)
+{
+	struct writer *writer = store->writer;
+	struct entry *entry = xcalloc(1, sizeof(*entry));
+
+	entry->round_id = round_id;
+	entry->left = xstrdup(left);
+	entry->is_void = is_void;
+	(void)pthread_mutex_lock(&writer->lock);
+	append(writer, entry, sizeof(*entry));
+	(void)pthread_mutex_unlock(&writer->lock);
+}
+
 int store_put(struct store *store, struct match_record *record)
 {
 	struct writer *writer = store->writer;
@@ -313,12 +371,7 @@ int store_put(struct store *store, struct match_record *record)
 	}
 	entry = xcalloc(1, sizeof(*entry));
 	entry->record = record;
-	entry->bytes = bytes;
-	*writer->end = entry;
-	writer->end = &entry->next;
-	writer->count++;
-	writer->bytes += bytes;
-	(void)pthread_cond_signal(&writer->changed);
+	append(writer, entry, bytes);
 	(void)pthread_mutex_unlock(&writer->lock);
 	return 0;
 }
@@ -394,10 +447,12 @@ void writer_free(struct store *store)
 		return;
 	(void)store_writer_stop(store, 0);
 	while (store_next_event(store, &event))
-		continue;
+		free(event.closing);
 	while ((entry = writer->first) != NULL) {
 		writer->first = entry->next;
 		match_record_free(entry->record);
+		free(entry->event.closing);
+		free(entry->left);
 		free(entry);
 	}
 	mailbox_release(&writer->events);

@@ -240,6 +240,8 @@ void fixture_await(struct store *store, enum store_event_kind kind,
 			(void)poll(&fd, 1, 1000);
 			continue;
 		}
+		if (event.kind != kind || ret_last == NULL || count > 1)
+			free(event.closing);
 		if (event.kind != kind)
 			continue;
 		count--;

@@ -30,6 +30,7 @@ static atomic_long operations; /* writes, syncs, truncations so far */
 static atomic_long fail_from;  /* the first that fails; 0: none */
 static atomic_long fail_count; /* that many fail */
 static atomic_int fail_code;
+static atomic_long kill_at; /* the operation before which we die; 0: none */
 
 /* SQLITE_OK, or what the operation that is about to be done fails with. */
 static int fault(void)
@@ -37,6 +38,8 @@ static int fault(void)
 	long number = atomic_fetch_add(&operations, 1) + 1;
 	long from = atomic_load(&fail_from);
 
+	if (number == atomic_load(&kill_at))
+		(void)kill(getpid(), SIGKILL);
 	if (from == 0 || number < from ||
 	    number - from >= atomic_load(&fail_count))
 		return SQLITE_OK;
@@ -525,6 +528,93 @@ static void what_was_told_survives_a_kill(void **state)
 	store_close(store);
 }
 
+/* Two runs make a round, over and over. */
+static void rate_until_killed(const struct fixture *fixture, long at)
+{
+	struct store *store = fixture_reopen(fixture);
+	struct store_error error;
+	struct row_ids ids;
+
+	if (store_reserve_ids(store, &ids, &error) != 0 ||
+	    store_close_rounds(store, &error) != 0)
+		_exit(1);
+	set_fault(0, 0, 0);
+	atomic_store(&kill_at, at);
+	for (int64_t id = ids.first; id < ids.first + ids.count; id++) {
+		struct match_record *record = fixture_record(id, 1);
+
+		record->round = (struct match_round){
+			.kind = MATCH_ROUND_OPEN,
+			.id = id - (id - ids.first) % 2,
+			.wanted = 2,
+		};
+		if (store_save(store, record, &error) != 0)
+			_exit(1);
+		match_record_free(record);
+	}
+	_exit(0);
+}
+
+static int64_t ask(struct store *store, const char *sql)
+{
+	struct store_error error = { "" };
+	int64_t ret = -1;
+
+	if (db_number(&store->write, sql, &ret, &error) != 0)
+		fail_msg("%s", error.text);
+	return ret;
+}
+
+static void bc54_result_and_rating_are_both_there_or_neither(void **state)
+{
+	enum { KILLS = 50 };
+	struct fixture *fixture = *state;
+	struct store_error error;
+	struct store *store;
+	uint64_t differs;
+	int64_t rated;
+	int status;
+	pid_t pid;
+
+	store_close(fixture_store(fixture));
+	for (long i = 0; i < KILLS; i++) {
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0)
+			rate_until_killed(fixture, 40 + i);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		store = fixture_reopen(fixture);
+		assert_int_equal(ask(store,
+				     "SELECT count(*) FROM round r WHERE "
+				     "(state = 'rated') IS NOT ((SELECT "
+				     "count(*) FROM match m WHERE m.round_id = "
+				     "r.id) = 2) AND state <> 'unrated'"),
+				 0);
+		assert_int_equal(
+			ask(store, "SELECT count(*) FROM round r WHERE "
+				   "state = 'rated' AND (SELECT count(*) FROM "
+				   "rating_event e JOIN rating_change c ON "
+				   "c.sequence = e.sequence WHERE "
+				   "e.round_id = r.id) <> 2"),
+			0);
+		assert_int_equal(ask(store, "SELECT coalesce(max(sequence), 0) "
+					    "= count(*) FROM rating_event"),
+				 1);
+		assert_int_equal(store_recompute(store, FIXTURE_RANDOM,
+						 &differs, &error),
+				 0);
+		assert_int_equal(differs, 0);
+		check_whole(store);
+		store_close(store);
+	}
+	store = fixture_reopen(fixture);
+	rated = ask(store, "SELECT count(*) FROM rating_event");
+	print_message("%d rounds rated before %d kills\n", (int)rated, KILLS);
+	assert_true(rated > 0);
+	store_close(store);
+}
+
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
@@ -539,6 +629,7 @@ int main(void)
 		CASE(the_queue_has_an_end),
 		CASE(a_command_on_a_full_disk_changes_nothing),
 		CASE(what_was_told_survives_a_kill),
+		CASE(bc54_result_and_rating_are_both_there_or_neither),
 	};
 
 	return cmocka_run_group_tests(tests, use_faulty_vfs, NULL);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rate.c - rounds close, and ratings are what their ranking makes them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/clock.h"
+#include "server/ladder/rating.h"
+#include "server/store/rate.h"
+#include "server/store/store_internal.h"
+#include "tests/unit/store/fixture.h"
+#include "tests/unit/unit.h"
+
+static void set_void(struct match_record *record, bool is_void)
+{
+	record->is_void = is_void;
+	if (is_void)
+		(void)snprintf(record->void_reason, sizeof(record->void_reason),
+			       "stall: test");
+}
+
+/* A run of VERSION in round ROUND that wants WANTED of them. */
+static void save_run(struct store *store, int64_t id, int64_t round,
+		     unsigned wanted, int64_t version, int64_t points,
+		     bool is_void)
+{
+	struct match_record *record = fixture_record(id, 1);
+	struct store_error error = { "" };
+
+	record->round = (struct match_round){ .kind = MATCH_ROUND_OPEN,
+					      .id = round,
+					      .wanted = wanted,
+					      .opened_us = clock_now_us() };
+	record->seats[0].version_id = version;
+	record->seats[0].score.points = points;
+	set_void(record, is_void);
+	if (store_save(store, record, &error) != 0)
+		fail_msg("%s", error.text);
+	match_record_free(record);
+}
+
+/* Match NUMBER of a set of two: its seats' versions and ranks. */
+static void save_of_set(struct store *store, int64_t id, int64_t round,
+			const int64_t *versions, const unsigned *ranks,
+			bool is_void)
+{
+	struct match_record *record = fixture_record(id, 2);
+	struct store_error error = { "" };
+
+	record->round =
+		(struct match_round){ .kind = MATCH_ROUND_SET,
+				      .id = round,
+				      .number = (unsigned)(id - round) + 1,
+				      .wanted = 2,
+				      .opened_us = clock_now_us() };
+	for (unsigned i = 0; i < 2; i++) {
+		record->seats[i].version_id = versions[i];
+		record->seats[i].score.rank = ranks[i];
+	}
+	set_void(record, is_void);
+	if (store_save(store, record, &error) != 0)
+		fail_msg("%s", error.text);
+	match_record_free(record);
+}
+
+/* What the closing of ROUND did; fails when it is open. free. */
+static struct row_closing *closing_of(struct store *store, int64_t round)
+{
+	struct row_closing *closing;
+	struct store_error error = { "" };
+
+	if (rate_read(&store->write, round, &closing, &error) != 0)
+		fail_msg("%s", error.text);
+	assert_non_null(closing);
+	assert_int_equal(closing->round_id, round);
+	return closing;
+}
+
+static bool is_open(struct store *store, int64_t round)
+{
+	struct row_closing *closing;
+	struct store_error error;
+	bool is_closed;
+
+	assert_int_equal(rate_read(&store->write, round, &closing, &error), 0);
+	is_closed = closing != NULL;
+	free(closing);
+	return !is_closed;
+}
+
+static void expect_state(struct store *store, int64_t round,
+			 enum row_round_state state, int64_t sequence)
+{
+	struct row_closing *closing = closing_of(store, round);
+
+	assert_int_equal(closing->state, state);
+	assert_int_equal(closing->sequence, sequence);
+	free(closing);
+}
+
+static void expect_rank(const struct row_closing *closing, int64_t version,
+			unsigned rank)
+{
+	for (size_t i = 0; i < closing->nchanges; i++) {
+		if (closing->changes[i].version_id != version)
+			continue;
+		assert_int_equal(closing->changes[i].rank, rank);
+		return;
+	}
+	fail_msg("version %d is not ranked", (int)version);
+}
+
+static int64_t number(struct store *store, const char *sql)
+{
+	struct store_error error = { "" };
+	int64_t ret = -1;
+
+	if (db_number(&store->write, sql, &ret, &error) != 0)
+		fail_msg("%s", error.text);
+	return ret;
+}
+
+static void recompute(struct store *store, uint64_t differs)
+{
+	struct store_error error = { "" };
+	uint64_t count;
+
+	if (store_recompute(store, FIXTURE_RANDOM, &count, &error) != 0)
+		fail_msg("%s", error.text);
+	assert_int_equal(count, differs);
+}
+
+static void a_round_is_rated_with_its_last_run(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct rating ratings[3];
+	const unsigned ranks[] = { 2, 2, 1 };
+	struct row_closing *closing;
+
+	for (unsigned i = 0; i < 3; i++)
+		ratings[i] = rating_new(&rating_model_default);
+	assert_int_equal(
+		rating_update(&rating_model_default, ratings, ranks, 3), 0);
+	save_run(store, 5, 5, 3, 1, 10, false);
+	save_run(store, 6, 5, 3, 2, 10, false);
+	assert_true(is_open(store, 5));
+	save_run(store, 9, 5, 3, 3, 11, false);
+	closing = closing_of(store, 5);
+	assert_int_equal(closing->state, ROW_ROUND_RATED);
+	assert_int_equal(closing->sequence, 1);
+	assert_int_equal(closing->ladder_id, FIXTURE_RANDOM);
+	assert_int_equal(closing->nchanges, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct row_change *change = &closing->changes[i];
+
+		assert_int_equal(change->version_id, i + 1);
+		assert_int_equal(change->rank, ranks[i] == 2 ? 2 : 1);
+		assert_int_equal(change->rounds, 1);
+		assert_true(change->mu == ratings[i].mu);
+		assert_true(change->sigma == ratings[i].sigma);
+	}
+	free(closing);
+	recompute(store, 0);
+	store_close(store);
+}
+
+static void bc50_what_is_void_or_never_stored_counts_for_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store *store = fixture_store(fixture);
+	const int64_t versions[] = { 1, 2 };
+	struct row_closing *closing;
+	struct store_error error;
+
+	/* A void run: another may take its place. */
+	save_run(store, 1, 1, 2, 1, 10, false);
+	save_run(store, 2, 1, 2, 2, 99, true);
+	assert_true(is_open(store, 1));
+	save_run(store, 3, 1, 2, 3, 5, false);
+	closing = closing_of(store, 1);
+	assert_int_equal(closing->nchanges, 2);
+	expect_rank(closing, 1, 1);
+	expect_rank(closing, 3, 2);
+	free(closing);
+	/* A set with a void match is void. */
+	save_of_set(store, 10, 10, versions, (unsigned[]){ 1, 2 }, false);
+	save_of_set(store, 11, 10, versions, (unsigned[]){ 1, 2 }, true);
+	expect_state(store, 10, ROW_ROUND_VOID, 0);
+	/* The server is killed: one run is alone, one set has half. */
+	save_run(store, 20, 20, 8, 1, 10, false);
+	save_run(store, 21, 21, 8, 1, 10, false);
+	save_run(store, 22, 21, 8, 2, 10, false);
+	save_of_set(store, 30, 30, versions, (unsigned[]){ 1, 2 }, false);
+	store_close(store);
+	store = fixture_reopen(fixture);
+	assert_int_equal(store_close_rounds(store, &error), 0);
+	expect_state(store, 20, ROW_ROUND_UNRATED, 0);
+	expect_state(store, 21, ROW_ROUND_RATED, 2);
+	expect_state(store, 30, ROW_ROUND_VOID, 0);
+	assert_int_equal(number(store, "SELECT count(*) FROM rating_event"), 2);
+	assert_int_equal(store_close_rounds(store, &error), 0);
+	recompute(store, 0);
+	store_close(store);
+}
+
+static void a_set_is_ranked_by_the_sum_of_ranks(void **state)
+{
+	struct store *store = fixture_store(*state);
+	const int64_t one[] = { 1, 2 }, other[] = { 2, 1 };
+	struct row_closing *closing;
+
+	save_of_set(store, 1, 1, one, (unsigned[]){ 1, 2 }, false);
+	assert_true(is_open(store, 1));
+	save_of_set(store, 2, 1, other, (unsigned[]){ 2, 1 }, false);
+	closing = closing_of(store, 1);
+	expect_rank(closing, 1, 1);
+	expect_rank(closing, 2, 2);
+	free(closing);
+	/* Each won with the first seat: level. */
+	save_of_set(store, 3, 3, one, (unsigned[]){ 1, 2 }, false);
+	save_of_set(store, 4, 3, other, (unsigned[]){ 1, 2 }, false);
+	closing = closing_of(store, 3);
+	expect_rank(closing, 1, 1);
+	expect_rank(closing, 2, 1);
+	assert_int_equal(closing->sequence, 2);
+	free(closing);
+	recompute(store, 0);
+	store_close(store);
+}
+
+static void who_leaves_a_set_loses_what_is_not_played(void **state)
+{
+	struct store *store = fixture_store(*state);
+	const int64_t versions[] = { 1, 2 };
+	struct row_closing *closing;
+	struct store_event event;
+
+	assert_int_equal(store_writer_start(store), 0);
+	/* Version 1 wins and goes: one first and one last place are level. */
+	save_of_set(store, 1, 1, versions, (unsigned[]){ 1, 2 }, false);
+	store_close_round(store, 1, "1", false);
+	fixture_await(store, STORE_CLOSED, 1, &event);
+	assert_int_equal(event.id, 1);
+	assert_int_equal(event.closing->state, ROW_ROUND_RATED);
+	expect_rank(event.closing, 1, 1);
+	expect_rank(event.closing, 2, 1);
+	free(event.closing);
+	/* The loser goes. */
+	save_of_set(store, 2, 2, versions, (unsigned[]){ 1, 2 }, false);
+	store_close_round(store, 2, "2", false);
+	store_close_round(store, 2, "1", true);   /* too late */
+	store_close_round(store, 77, "1", false); /* no match of it */
+	fixture_await(store, STORE_CLOSED, 3, &event);
+	assert_null(event.closing);
+	closing = closing_of(store, 2);
+	assert_int_equal(closing->state, ROW_ROUND_RATED);
+	expect_rank(closing, 1, 1);
+	expect_rank(closing, 2, 2);
+	free(closing);
+	recompute(store, 0);
+	store_close(store);
+}
+
+static void bc56_a_result_is_the_version_s_that_played(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct row_rated *rated;
+	struct store_error error = { "" };
+	size_t count;
+
+	save_run(store, 1, 1, 2, 1, 10, false);
+	/* Bot crazy has a new version before its run's round closes. */
+	assert_int_equal(db_exec(&store->write,
+				 "UPDATE bot_version SET state = 'retired' "
+				 "WHERE id = 1; INSERT INTO bot_version (id, "
+				 "bot_id, number, created_us, label, state, "
+				 "active_us) VALUES (50, 1, 2, 1, 'two', "
+				 "'active', 1)",
+				 "test", &error),
+			 0);
+	save_run(store, 2, 1, 2, 2, 5, false);
+	assert_int_equal(
+		store_rated(store, FIXTURE_RANDOM, &rated, &count, &error), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(rated[0].version_id, 1);
+	assert_int_equal(rated[0].version, 1);
+	assert_false(rated[0].is_active);
+	assert_int_equal(rated[0].rounds, 1);
+	assert_true(rated[0].mu > 25);
+	free(rated);
+	assert_int_equal(number(store, "SELECT count(*) FROM rating "
+				       "WHERE bot_version_id = 50"),
+			 0);
+	store_close(store);
+}
+
+static void bc59_who_does_not_play_keeps_a_rating_to_the_bit(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct row_catalogue rows = { 0 };
+	struct store_error error;
+	double mu = 0, sigma = 0;
+	struct row_rated *rated;
+	size_t count;
+
+	save_run(store, 1, 1, 2, 1, 10, false);
+	save_run(store, 2, 1, 2, 2, 5, false);
+	for (int64_t id = 3; id < 1003; id += 2) {
+		save_run(store, id, id, 2, 2, id % 7, false);
+		save_run(store, id + 1, id, 2, 3, id % 5, false);
+	}
+	assert_int_equal(number(store, "SELECT max(sequence) = count(*) AND "
+				       "count(*) = 501 FROM rating_event"),
+			 1);
+	/* What the lobby, the table and the history say is one figure. */
+	assert_int_equal(store_ratings(store, &rows, &error), 0);
+	for (size_t i = 0; i < rows.nratings; i++) {
+		if (rows.ratings[i].version_id != 1)
+			continue;
+		mu = rows.ratings[i].mu;
+		sigma = rows.ratings[i].sigma;
+		assert_int_equal(rows.ratings[i].rounds, 1);
+	}
+	row_catalogue_release(&rows);
+	assert_int_equal(
+		store_rated(store, FIXTURE_RANDOM, &rated, &count, &error), 0);
+	assert_int_equal(count, 3);
+	assert_true(rated[0].mu == mu && rated[0].sigma == sigma);
+	free(rated);
+	assert_int_equal(number(store,
+				"SELECT count(*) FROM rating r JOIN "
+				"rating_change c ON c.bot_version_id = 1 "
+				"WHERE r.bot_version_id = 1 AND r.mu = "
+				"c.mu_after AND r.sigma = c.sigma_after"),
+			 1);
+	recompute(store, 0);
+	store_close(store);
+}
+
+static void rating_again_leaves_out_what_is_void_by_now(void **state)
+{
+	struct store *store = fixture_store(*state);
+	const int64_t versions[] = { 1, 2 };
+	struct store_error error = { "" };
+
+	save_run(store, 1, 1, 3, 1, 10, false);
+	save_run(store, 2, 1, 3, 2, 5, false);
+	save_run(store, 3, 1, 3, 3, 1, false);
+	save_of_set(store, 5, 5, versions, (unsigned[]){ 1, 2 }, false);
+	save_of_set(store, 6, 5, versions, (unsigned[]){ 1, 2 }, false);
+	recompute(store, 0);
+	assert_int_equal(db_exec(&store->write,
+				 "UPDATE match SET is_host_void = 1, "
+				 "status = 'void', void_reason = 'host' "
+				 "WHERE id IN (2, 6)",
+				 "test", &error),
+			 0);
+	recompute(store, 3);
+	expect_state(store, 1, ROW_ROUND_RATED, 1);
+	expect_state(store, 5, ROW_ROUND_VOID, 0);
+	assert_int_equal(number(store, "SELECT count(*) FROM rating"), 2);
+	assert_int_equal(number(store, "SELECT count(*) FROM rating_event"), 2);
+	recompute(store, 0);
+	store_close(store);
+}
+
+#define CASE(name) \
+	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_round_is_rated_with_its_last_run),
+		CASE(bc50_what_is_void_or_never_stored_counts_for_nothing),
+		CASE(a_set_is_ranked_by_the_sum_of_ranks),
+		CASE(who_leaves_a_set_loses_what_is_not_played),
+		CASE(bc56_a_result_is_the_version_s_that_played),
+		CASE(bc59_who_does_not_play_keeps_a_rating_to_the_bit),
+		CASE(rating_again_leaves_out_what_is_void_by_now),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
