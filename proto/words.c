@@ -39,6 +39,14 @@ const struct word words[WORD_NWORDS] = {
 		.has_text = true,
 		.doc = "list what can be said now; the answer is `@help` lines",
 	},
+	[WORD_LADDERS] = {
+		"ladders", BOTH, PHASES_ALL,
+		{ MAY("COUNT", "from the server: how many `@ladder` lines "
+			       "follow") },
+		{ { 0 } },
+		.doc = "list the ladders and their times, also before login; "
+		       "answered by `@ladders COUNT` and a `@ladder` for each",
+	},
 	[WORD_PING] = {
 		"ping", BOTH, PHASES_ALL,
 		{ MAY("ID", "any word; comes back in the answer") }, { { 0 } },
@@ -234,6 +242,25 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("banked", "replies that the bank has paid for"),
 		  NEED("max-ms", "the longest reply") },
 		.doc = "the match is stored for good; closes `@match`",
+	},
+	[WORD_LADDER] = {
+		"ladder", SERVER, 0, { NEED("LADDER", "its name") },
+		{ NEED("game", "the game"),
+		  NEED("seats", "seats of a match"),
+		  NEED("turn-ms", "time for one reply"),
+		  NEED("init-ms", "more for the first reply"),
+		  NEED("bank-ms", "the bank at the start"),
+		  NEED("bank-step-ms", "what each request adds to it"),
+		  NEED("lag-cap-ms", "most of the link's delay that is "
+				     "forgiven"),
+		  MAY("grace-ms", "as in `@match`"),
+		  NEED("rated", "1: counts for the ladder"),
+		  MAY("whole-input", "as in `@match`"),
+		  NEED("waiting", "connections that wait for a match now"),
+		  NEED("playing", "matches offered or under way now"),
+		  MAY("...", "the game's own parameters by name, as "
+			     "turns=500") },
+		.doc = "one ladder, in answer to `@ladders`",
 	},
 };
 

@@ -42,6 +42,7 @@ enum word_id {
 	/* from the client */
 	WORD_LOGIN,
 	WORD_HELP,
+	WORD_LADDERS,
 	WORD_PING,
 	WORD_PONG,
 	WORD_QUIT,
@@ -51,7 +52,7 @@ enum word_id {
 	WORD_SKIP,
 	WORD_GONE,
 	WORD_RESIGN,
-	/* from the server; help, ping and pong too */
+	/* from the server; help, ladders, ping and pong too */
 	WORD_HILL,
 	WORD_WELCOME,
 	WORD_ERROR,
@@ -70,6 +71,7 @@ enum word_id {
 	WORD_END,
 	WORD_PLACE,
 	WORD_RESULT,
+	WORD_LADDER,
 	WORD_NWORDS
 };
 

@@ -11,7 +11,7 @@
  *	any --link lost--> down (again after a pause) or finished
  *
  * link.c moves bytes, words.c and match.c know the words, watch.c the program,
- * report.c tells people.
+ * report.c tells people; check.c measures a link, outlook.c reckons with it.
  */
 #ifndef HILL_BRIDGE_BRIDGE_H
 #define HILL_BRIDGE_BRIDGE_H
@@ -141,6 +141,8 @@ struct bridge {
 	int64_t finish_by_us; /* finishing: no result is waited for longer */
 	bool is_stopping;     /* end everything now */
 	int exit_status;
+	bool is_check; /* measure the link, play nothing */
+	unsigned long check_s, think_ms;
 	char *logs[BRIDGE_LOGS_KEPT]; /* ring of log paths, owned */
 	size_t next_log;
 };
@@ -159,7 +161,16 @@ enum {
 /* Take no more matches, and end when those that run have their results. */
 void bridge_finish(struct bridge *bridge);
 
+/* ---- check.c ---- */
+/*
+ * Measure the link for bridge->check_s seconds and say on stdout what it does
+ * to each ladder's matches. The exit status.
+ */
+int bridge_check(const struct bridge *bridge);
+
 /* ---- link.c ---- */
+/* What every connection to a server wants: no delay, a watch on the peer. */
+void slot_set_options(int fd);
 void slot_init(struct slot *slot, struct bridge *bridge, unsigned number);
 void slot_release(struct slot *slot);
 /* Connect, now. */

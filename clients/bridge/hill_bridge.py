@@ -249,9 +249,20 @@ FOR_GOOD = {"evicted", "bot-disabled", "login-failed", "protocol-version",
             "bad-arguments"}
 TRY_AGAIN = {"server-full", "address-limit", "bot-busy", "shutdown",
              "internal", "login-timeout", "slow-reader"}
+NO_LADDER = {"unknown-ladder", "ladder-disabled", "already-queued",
+             "too-many-ladders"}
+PING_EVERY_S = 0.05
+LINK_S = 7.0                    # of one link of --check: login is due at 10 s
+ANSWER_S = 9.0
+SAMPLES = 20000
+REQUESTS_GUESS, REQUESTS_MOST = 500, 10000
+OUTLOOK_MATCHES = 200
+SPEND_MS = 500
+GRACE_MARGIN_MS = 2000
 USAGE = """\
 usage: hill-bridge.py --server HOST:PORT --bot NAME --token-file FILE
                       --play LADDER [options] -- PROGRAM [ARG...]
+       hill-bridge.py --check HOST:PORT [--seconds N] [--think-ms N]
 
 Plays PROGRAM, which speaks a contest's protocol on its standard input
 and output, on a hill server. Every match gets a fresh process, with the
@@ -269,6 +280,10 @@ original controller's arguments behind ARG...
   --chdir             run PROGRAM in the match's private folder, where its
                       files lie, instead of in the current one
   --quiet             no line for each match, nor for its faults
+  --check HOST:PORT   measure the link and say, ladder by ladder, how many
+                      replies it makes late and what the bank pays
+  --seconds N         measure so long (default 30)
+  --think-ms N        of a bot that thinks so long (default 0)
   --help, --version
 
 The first Ctrl-C finishes the matches that run and takes no more; the
@@ -855,6 +870,7 @@ class Slot:
         self.dying = None           # a program that is to be dead first
         self.unstored = {}          # ended, the result to come
         self.ladders = list(app.options.play)
+        self.asked_for = collections.deque()  # of @play, the answers to come
         self.is_welcome = self.has_left = False
         self.is_over = False
         self.back_off = BACK_OFF_S[0]
@@ -1082,15 +1098,21 @@ class Slot:
 
     def on_welcome(self, _):
         self.is_welcome = True
+        self.asked_for.clear()
         self.back_off = BACK_OFF_S[0]
         if not self.app.is_stopping and not self.app.is_full():
             self.play()
         else:
             self.has_left = True
 
+    def on_queued(self, word):
+        if self.asked_for and self.asked_for[0] == word.arg(0):
+            self.asked_for.popleft()
+
     def play(self):
         self.has_left = False
         for ladder in self.ladders:
+            self.asked_for.append(ladder)
             self.say(f"@play {ladder}")
 
     def leave(self):
@@ -1109,9 +1131,11 @@ class Slot:
             self.retry_at = time.monotonic() + min(seconds, RETRY_MOST_S)
         is_refused = not self.is_welcome and seconds is None and \
             code not in TRY_AGAIN
-        if code in ("unknown-ladder", "ladder-disabled"):
-            # Which one it was is not said: with one ladder it is clear.
-            is_refused = len(self.ladders) == 1
+        if code in NO_LADDER and self.asked_for:
+            ladder = self.asked_for.popleft()
+            if code != "already-queued":
+                self.ladders = [one for one in self.ladders if one != ladder]
+                is_refused = not self.ladders
         if is_refused or code in FOR_GOOD and (
                 seconds is None or code == "evicted"):
             self.refuse()
@@ -1478,6 +1502,159 @@ class App:
         return self.status
 
 
+# What the link does to matches.
+
+class Check:
+    """Measures the link, as hill-bridge --check does."""
+
+    def __init__(self, options):
+        self.options = options
+        self.sock = self.lines = None
+        self.ladders, self.rtt_us = [], []
+
+    def word(self, name):
+        """The next word NAME; an @error before it is told."""
+        while True:
+            line = self.lines.readline(LINE_BYTES)
+            if not line.endswith(b"\n"):
+                raise Broken("link lost")
+            if not line.startswith(b"@"):
+                continue
+            word = Word(line.rstrip(b"\r\n").decode("utf-8", "replace"))
+            if word.name == name:
+                return word
+            if word.name == "error":
+                complain(f"the server says: {word.rest}")
+
+    def open(self):
+        self.sock = connect(*self.options.address)
+        self.sock.settimeout(ANSWER_S)
+        self.lines = self.sock.makefile("rb")
+        self.word("hill")
+        if not self.ladders:
+            self.sock.sendall(b"@ladders\n")
+            count = self.word("ladders").arg(0)
+            if not re.fullmatch("[0-9]{1,4}", count):
+                raise Broken("the server tells no ladders")
+            found = [self.word("ladder") for _ in range(int(count))]
+            self.ladders = [word for word in found if re.fullmatch(
+                "[A-Za-z0-9._-]{1,64}", word.arg(0))]
+
+    def ping(self, until):
+        while time.monotonic() < until and len(self.rtt_us) < SAMPLES:
+            begun = time.monotonic()
+            try:
+                self.sock.sendall(b"@ping\n")
+                self.word("pong")
+            finally:  # an answer that never came took at least so long
+                self.rtt_us.append(int((time.monotonic() - begun) * 1e6))
+            time.sleep(max(0.0, begun + PING_EVERY_S - time.monotonic()))
+
+    def tell(self):
+        ordered = sorted(self.rtt_us)
+        count = len(ordered)
+        least, middle, most, last = (ordered[place] / 1000 for place in (
+            0, count // 2, count * 99 // 100, -1))
+        put(sys.stdout, f"{count} round trips: least {least:.1f} ms, median "
+            f"{middle:.1f}, 99 of 100 within {most:.1f}, longest {last:.1f}")
+        put(sys.stdout, f"for a bot that thinks {self.options.think_ms} ms "
+            "for each reply:")
+        for ladder in self.ladders:
+            self.tell_ladder(ladder)
+
+    def tell_ladder(self, ladder):
+        terms = {key: ladder.number(key, 0, 2 ** 31 - 1, 0) for key in (
+            "turn-ms", "init-ms", "bank-ms", "bank-step-ms", "lag-cap-ms",
+            "grace-ms", "whole-input", "waiting", "playing")}
+        requests = ladder.number("turns", default=REQUESTS_GUESS)
+        requests = ladder.number("maxturns", default=requests)
+        requests = 1 if terms["whole-input"] else min(requests,
+                                                      REQUESTS_MOST)
+        late, banked, spent_us, least_us = outlook(
+            terms, requests, self.rtt_us, self.options.think_ms * 1000)
+        text = f"{ladder.arg(0)}: {late / OUTLOOK_MATCHES:.2f} of " \
+            f"{requests} replies late a match; "
+        if terms["bank-ms"] == 0 or terms["grace-ms"]:
+            text += "no bank"
+        else:
+            text += f"the bank of {terms['bank-ms']} ms pays for " \
+                f"{banked / OUTLOOK_MATCHES:.2f}, " \
+                f"{spent_us / OUTLOOK_MATCHES / 1000:.1f} ms in all, and " \
+                f"is never below {least_us / 1000:.0f} ms"
+        put(sys.stdout, text + f"; {terms['waiting']} waiting, "
+            f"{terms['playing']} playing")
+
+    def run(self):
+        until = time.monotonic() + self.options.seconds
+        status = 0
+        try:
+            while time.monotonic() < until:
+                link_until = time.monotonic() + LINK_S
+                self.open()
+                self.ping(min(link_until, until))
+                self.sock.sendall(b"@quit\n")
+                self.sock.close()
+        except (Broken, OSError) as error:
+            name = "%s:%s" % self.options.address
+            why = getattr(error, "strerror", None) or error
+            complain(f"cannot check {name}: {why}")
+            status = 1
+        if self.rtt_us:
+            self.tell()
+        return status
+
+
+def outlook(terms, requests, rtt_us, think_us):
+    """(late, banked, spent_us, least_us) in all of OUTLOOK_MATCHES matches.
+
+    Each goes through the round trips in the order in which they were
+    measured, from another one on: what comes in bursts stays together.
+    """
+    late = banked = spent_us = 0
+    least_us = terms["bank-ms"] * 1000
+    limit_us = terms["turn-ms"] * 1000 + min(min(rtt_us),
+                                             terms["lag-cap-ms"] * 1000)
+    if terms["grace-ms"]:
+        limit_us += (terms["grace-ms"] + GRACE_MARGIN_MS) * 1000
+    step_us = terms["bank-step-ms"] * 1000 if terms["bank-ms"] else 0
+    # Only replies past their time matter, so only these are looked at.
+    over = [(place, took + think_us - limit_us)
+            for place, took in enumerate(rtt_us)
+            if took + think_us > limit_us]
+    count = len(rtt_us)
+    for match in range(OUTLOOK_MATCHES if over else 0):
+        start = match * count // OUTLOOK_MATCHES
+        bank_us = terms["bank-ms"] * 1000
+        begun = 0
+        for request, over_us in over_in_order(over, start, count, requests):
+            if request == 0:
+                over_us -= terms["init-ms"] * 1000
+            if over_us <= 0:
+                continue
+            bank_us += (request + 1 - begun) * step_us
+            begun = request + 1
+            most_us = 0 if terms["grace-ms"] else min(SPEND_MS * 1000,
+                                                      bank_us)
+            paid_us = min(over_us, most_us)
+            late += over_us > most_us
+            banked += over_us <= most_us
+            bank_us -= paid_us
+            spent_us += paid_us
+            least_us = min(least_us, bank_us)
+    return late, banked, spent_us, least_us
+
+
+def over_in_order(over, start, count, requests):
+    """(request, over_us) of a match that begins at round trip START."""
+    ordered = [(place - start, us) for place, us in over if place >= start]
+    ordered += [(place - start + count, us) for place, us in over
+                if place < start]
+    for lap in range(0, requests, count):
+        for place, us in ordered:
+            if lap + place < requests:
+                yield lap + place, us
+
+
 # The command line.
 
 class Options:
@@ -1489,6 +1666,7 @@ class Options:
         self.slots, self.matches = 1, None
         self.log_dir = "hill-logs"
         self.no_log = self.chdir = self.quiet = False
+        self.check, self.seconds, self.think_ms = False, 30, 0
 
 
 def misuse(text):
@@ -1497,10 +1675,10 @@ def misuse(text):
     sys.exit(2)
 
 
-def parse_address(text):
+def parse_address(text, name="--server"):
     match = re.fullmatch(r"(?:\[([^]]+)\]|([^:\[\]]+)):([A-Za-z0-9-]+)", text)
     if not match:
-        misuse(f"--server wants HOST:PORT, not {text}")
+        misuse(f"{name} wants HOST:PORT, not {text}")
     return (match[1] or match[2], match[3])
 
 
@@ -1532,7 +1710,8 @@ def parse(words):
             print(f"hill-bridge {VERSION} python")
             sys.exit(0)
         if name not in ("--server", "--bot", "--token-file", "--play",
-                        "--slots", "--matches", "--log-dir"):
+                        "--slots", "--matches", "--log-dir", "--check",
+                        "--seconds", "--think-ms"):
             misuse(f"unknown option {word}")
         if not sign:
             if not words:
@@ -1540,6 +1719,8 @@ def parse(words):
             value = words.pop(0)
         parse_value(options, name, value)
     options.program = words
+    if options.check:
+        return options
     missing = [name for name, value in (
         ("--server", options.address), ("--bot", options.bot),
         ("--token-file", options.token_file), ("--play", options.play),
@@ -1562,6 +1743,12 @@ def parse_value(options, name, value):
         options.play.append(value)
     elif name == "--slots":
         options.slots = parse_count(name, value, 64)
+    elif name == "--check":
+        options.address, options.check = parse_address(value, name), True
+    elif name == "--seconds":
+        options.seconds = parse_count(name, value, 600)
+    elif name == "--think-ms":
+        options.think_ms = parse_count(name, value, 600000)
     elif name == "--matches":
         options.matches = parse_count(name, value, 10 ** 9 - 1)
     else:
@@ -1598,6 +1785,8 @@ def find_program(name):
 
 def main():
     options = parse(sys.argv[1:])
+    if options.check:
+        sys.exit(Check(options).run())
     options.token = read_token(options.token_file)
     path = find_program(options.program[0])
     if os.path.dirname(options.program[0]) or not IS_POSIX:

@@ -114,7 +114,7 @@ void slot_lose_link(struct slot *slot, const char *why, int64_t now_us)
 	buf_release(&text);
 }
 
-static void set_options(int fd)
+void slot_set_options(int fd)
 {
 	const int on = 1;
 
@@ -132,7 +132,7 @@ static int begin_connect(const struct addrinfo *address)
 		errno = -fd;
 		return -1;
 	}
-	set_options(fd);
+	slot_set_options(fd);
 	if (connect(fd, address->ai_addr, address->ai_addrlen) < 0 &&
 	    errno != EINPROGRESS) {
 		int error = errno;

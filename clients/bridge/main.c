@@ -36,6 +36,7 @@ static void on_signal(int number)
 static const char usage_text[] =
 	"usage: hill-bridge --server HOST:PORT --bot NAME --token-file FILE\n"
 	"                   --play LADDER [options] -- PROGRAM [ARG...]\n"
+	"       hill-bridge --check HOST:PORT [--seconds N] [--think-ms N]\n"
 	"\n"
 	"Plays PROGRAM, which speaks a contest's protocol on its standard input\n"
 	"and output, on a hill server. Every match gets a fresh process, with the\n"
@@ -53,6 +54,10 @@ static const char usage_text[] =
 	"  --chdir             run PROGRAM in the match's private folder, where its\n"
 	"                      files lie, instead of in the current one\n"
 	"  --quiet             no line for each match, nor for its faults\n"
+	"  --check HOST:PORT   measure the link and say, ladder by ladder, how many\n"
+	"                      replies it makes late and what the bank pays\n"
+	"  --seconds N         measure so long (default 30)\n"
+	"  --think-ms N        of a bot that thinks so long (default 0)\n"
 	"  --help, --version\n"
 	"\n"
 	"The first Ctrl-C finishes the matches that run and takes no more; the\n"
@@ -142,6 +147,9 @@ enum option_id {
 	OPTION_NO_LOG,
 	OPTION_CHDIR,
 	OPTION_QUIET,
+	OPTION_CHECK,
+	OPTION_SECONDS,
+	OPTION_THINK_MS,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -157,6 +165,9 @@ static const struct option options[] = {
 	{ "no-log", no_argument, NULL, OPTION_NO_LOG },
 	{ "chdir", no_argument, NULL, OPTION_CHDIR },
 	{ "quiet", no_argument, NULL, OPTION_QUIET },
+	{ "check", required_argument, NULL, OPTION_CHECK },
+	{ "seconds", required_argument, NULL, OPTION_SECONDS },
+	{ "think-ms", required_argument, NULL, OPTION_THINK_MS },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -169,6 +180,10 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 	unsigned long count;
 
 	switch (option) {
+	case OPTION_CHECK:
+		bridge->is_check = true;
+		return split_server(bridge, value) ? NULL
+						   : "--check wants HOST:PORT";
 	case OPTION_SERVER:
 		return split_server(bridge, value) ? NULL
 						   : "--server wants HOST:PORT";
@@ -207,6 +222,14 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 	case OPTION_QUIET:
 		bridge->is_quiet = true;
 		return NULL;
+	case OPTION_SECONDS:
+		return parse_count(value, 600, &bridge->check_s)
+			       ? NULL
+			       : "--seconds wants a number from 1 to 600";
+	case OPTION_THINK_MS:
+		return parse_count(value, 600000, &bridge->think_ms)
+			       ? NULL
+			       : "--think-ms wants a number from 1 to 600000";
 	default:
 		return "unknown option, or one without its value";
 	}
@@ -261,6 +284,8 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	if (bridge->is_check)
+		return bridge_check(bridge);
 	bridge->program = argv + optind;
 	bridge->nprogram = (size_t)(argc - optind);
 	if (bridge->host == NULL || bridge->bot == NULL || token_file == NULL ||
@@ -469,6 +494,7 @@ int main(int argc, char **argv)
 	int status;
 
 	bridge.nslots = 1;
+	bridge.check_s = 30;
 	bridge.log_dir = "hill-logs";
 	bridge.finish_by_us = INT64_MAX;
 	status = parse_options(&bridge, argc, argv);

@@ -95,6 +95,7 @@ static void check_play(const struct lobby *lobby, const struct lobby_play *play)
 	assert(play->match != NULL && play->state != PLAY_STORING);
 	assert(play->map != NULL && play->map->refs > 0);
 	assert(play->ladder->refs > 0);
+	assert(play->ladder->nplaying > 0);
 	for (unsigned i = 0; i < play->nseats; i++) {
 		const struct play_seat *seat = &play->seats[i];
 

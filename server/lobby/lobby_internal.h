@@ -111,6 +111,7 @@ struct ladder {
 	struct waiting_queue queue; /* by ticket */
 	unsigned nqueued;
 	unsigned nwaiting; /* entries, those of playing peers too */
+	unsigned nplaying; /* matches offered or under way */
 	unsigned refs;     /* plays that point here */
 	bool is_known;     /* in the catalogue now */
 	bool is_listed;    /* and can be played */
@@ -406,6 +407,8 @@ struct ladder *ladder_find(struct lobby *lobby, struct slice name);
 /* Listed ones, or NULL. */
 struct bot *bot_by_id(struct lobby *lobby, int64_t id);
 struct ladder *ladder_by_id(struct lobby *lobby, int64_t id);
+/* Say to PEER what @ladders asks for: each ladder that can be played. */
+void ladders_tell(struct lobby *lobby, struct lobby_peer *peer);
 struct bot *bot_ref(struct bot *bot);
 void bot_unref(struct bot *bot);
 /* The bot's standing on LADDER_ID, made when it has none. */

@@ -200,6 +200,9 @@ static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
 	case SESSION_ASK_LOGIN:
 		login_try(lobby, peer, &request, now_us);
 		break;
+	case SESSION_ASK_LADDERS:
+		ladders_tell(lobby, peer);
+		break;
 	case SESSION_ASK_PLAY:
 		waiting_play(lobby, peer, &request, now_us);
 		break;

@@ -318,6 +318,7 @@ void play_request(struct lobby *lobby, struct lobby_peer *peer,
 		break;
 	case SESSION_ASK_NOTHING:
 	case SESSION_ASK_LOGIN:
+	case SESSION_ASK_LADDERS:
 	case SESSION_ASK_PLAY:
 	case SESSION_ASK_LEAVE:
 	case SESSION_ASK_CLOSE:
@@ -492,6 +493,7 @@ void play_end(struct lobby *lobby, struct lobby_play *play)
 	lobby_map_unref(play->map);
 	play->map = NULL;
 	play->ladder->refs--;
+	play->ladder->nplaying--;
 	ladder_settle(lobby, play->ladder);
 	play->ladder = NULL;
 	start_touch_held(lobby);

@@ -286,6 +286,7 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 	play->ladder_id = ladder->row.id;
 	play->ladder = ladder;
 	ladder->refs++;
+	ladder->nplaying++;
 	play->map = lobby_map_ref(map);
 	play->cost = cost;
 	lobby->match_bytes += cost;

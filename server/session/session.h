@@ -48,15 +48,16 @@ enum session_state {
 /* What the lobby has to do about a line. */
 enum session_kind {
 	SESSION_ASK_NOTHING,
-	SESSION_ASK_LOGIN,  /* answer: session_login_ok, session_refuse */
-	SESSION_ASK_PLAY,   /* answer: session_queued, session_refuse */
-	SESSION_ASK_LEAVE,  /* answer: session_left, session_refuse */
-	SESSION_ASK_READY,  /* of the current match; the state has moved */
-	SESSION_ASK_SKIP,   /* the oldest reply owed will not come */
-	SESSION_ASK_GONE,   /* the bot's program has ended */
-	SESSION_ASK_RESIGN, /* also while only offered */
-	SESSION_ASK_GAME,   /* a game line of the current match */
-	SESSION_ASK_CLOSE,  /* the session is CLOSED; close_reason says why */
+	SESSION_ASK_LOGIN,   /* answer: session_login_ok, session_refuse */
+	SESSION_ASK_LADDERS, /* answer: the list of them */
+	SESSION_ASK_PLAY,    /* answer: session_queued, session_refuse */
+	SESSION_ASK_LEAVE,   /* answer: session_left, session_refuse */
+	SESSION_ASK_READY,   /* of the current match; the state has moved */
+	SESSION_ASK_SKIP,    /* the oldest reply owed will not come */
+	SESSION_ASK_GONE,    /* the bot's program has ended */
+	SESSION_ASK_RESIGN,  /* also while only offered */
+	SESSION_ASK_GAME,    /* a game line of the current match */
+	SESSION_ASK_CLOSE,   /* the session is CLOSED; close_reason says why */
 	SESSION_NKINDS
 };
 

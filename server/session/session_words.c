@@ -104,6 +104,15 @@ static void take_help(struct session *session, const struct control *control,
 	}
 }
 
+static void take_ladders(struct session *session, const struct control *control,
+			 struct buf *out, struct session_request *ret)
+{
+	(void)session;
+	(void)control;
+	(void)out;
+	ret->kind = SESSION_ASK_LADDERS;
+}
+
 static void take_ping(struct session *session, const struct control *control,
 		      struct buf *out, struct session_request *ret)
 {
@@ -216,6 +225,7 @@ static const struct {
 } handlers[WORD_NWORDS] = {
 	[WORD_LOGIN] = { take_login, false },
 	[WORD_HELP] = { take_help, false },
+	[WORD_LADDERS] = { take_ladders, false },
 	[WORD_PING] = { take_ping, false },
 	[WORD_PONG] = { take_pong, false },
 	[WORD_QUIT] = { take_quit, false },

@@ -107,6 +107,7 @@ static void answer(struct run *run, const struct session_request *request)
 	case SESSION_ASK_RESIGN:
 		leave(run);
 		break;
+	case SESSION_ASK_LADDERS:
 	case SESSION_ASK_SKIP:
 	case SESSION_ASK_NOTHING:
 	case SESSION_ASK_CLOSE:

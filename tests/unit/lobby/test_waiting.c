@@ -33,6 +33,39 @@ static void who_came_first_plays_first(void **state)
 			  "b <~ @match 4 *\n");
 }
 
+static void ladders_are_told_to_anybody(void **state)
+{
+	struct world *world = *state;
+
+	world->ladders[LADDER_SPAR].bank_ms = 2000;
+	world->ladders[LADDER_SPAR].lag_cap_ms = 250;
+	world_catalogue(world);
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *\n"
+			  "a > @ready 1\n"
+			  "a <~ @start 1\n");
+	world_login(world, 'b', "lazy");
+	/* Before login, and not those that are disabled. */
+	world_play(world,
+		   "b > @play battle\n"
+		   "b < @queued battle waiting=1\n"
+		   "c +\n"
+		   "c < @hill 1 test\n"
+		   "c > @ladders\n"
+		   "c < @ladders 4\n"
+		   "c < @ladder battle game=image-battle seats=2 * turn-ms=500 "
+		   "init-ms=2000 bank-ms=0 bank-step-ms=2 lag-cap-ms=0 rated=1 "
+		   "waiting=1 playing=0\n"
+		   "c < @ladder mine game=lambda-mining * whole-input=1 "
+		   "waiting=0 playing=0\n"
+		   "c < @ladder rabbit-runner game=rabbit-runner seats=1 "
+		   "turns=* waiting=0 playing=1\n"
+		   "c < @ladder spar game=image-battle * bank-ms=2000 "
+		   "bank-step-ms=2 lag-cap-ms=250 rated=0 *\n"
+		   "c <.\n");
+}
+
 static void a_peer_may_wait_on_several_ladders(void **state)
 {
 	struct world *world = *state;
@@ -428,6 +461,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(who_came_first_plays_first),
+		WORLD_TEST(ladders_are_told_to_anybody),
 		WORLD_TEST(a_peer_may_wait_on_several_ladders),
 		WORLD_TEST(alone_on_several_ladders_they_take_turns),
 		WORLD_TEST(refusals_of_play_say_why),

@@ -139,6 +139,7 @@ static void answer(struct table *table, const struct session_request *request)
 	case SESSION_ASK_NOTHING:
 	case SESSION_ASK_CLOSE:
 		break;
+	case SESSION_ASK_LADDERS:
 	case SESSION_ASK_SKIP:
 	case SESSION_ASK_GONE:
 	case SESSION_NKINDS:

@@ -666,6 +666,18 @@ static void a_hundred_words_in_one_packet(void **state)
 	buf_release(&line);
 }
 
+static void ladders_may_be_asked_for_at_any_time(void **state)
+{
+	(void)state;
+	for (unsigned phase = 0; phase < PHASE_N; phase++) {
+		be_in((enum session_state)phase);
+		say("@ladders\n");
+		assert_int_equal(request.kind, SESSION_ASK_LADDERS);
+		assert_int_equal(session.state, phase);
+		assert_int_equal(out.len, 0);
+	}
+}
+
 static void help_lists_what_can_be_said_now(void **state)
 {
 	(void)state;
@@ -741,6 +753,7 @@ int main(void)
 		cmocka_unit_test(http_is_closed_without_a_word),
 		cmocka_unit_test(a_token_is_never_repeated),
 		cmocka_unit_test(a_hundred_words_in_one_packet),
+		cmocka_unit_test(ladders_may_be_asked_for_at_any_time),
 		cmocka_unit_test(help_lists_what_can_be_said_now),
 		cmocka_unit_test(a_refusal_leaves_the_state_alone),
 		cmocka_unit_test(an_idle_peer_is_small),
