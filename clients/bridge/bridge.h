@@ -37,6 +37,7 @@ enum {
 	BRIDGE_FAULTS_TOLD = 5,
 	/* Programs in a row that ended at once before the bridge gives up. */
 	BRIDGE_DEATHS_MAX = 3,
+	RETRY_AFTER_MOST_S = 3600, /* of the server's wishes */
 };
 
 /* Faults as the result line counts them. */

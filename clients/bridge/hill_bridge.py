@@ -106,10 +106,12 @@ def become(order):
     """In the child: turn into the program of ORDER; never returns."""
     try:
         os.setpgid(0, 0)
-        # Also those that our own parent ignored, as a shell's & does.
-        for number in signal.valid_signals() - {signal.SIGKILL,
-                                                signal.SIGSTOP}:
-            signal.signal(number, signal.SIG_DFL)
+        for number in signal.valid_signals():
+            try:
+                signal.signal(number, signal.SIG_DFL)
+            except (OSError, ValueError):
+                pass  # SIGKILL and the like
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.chdir(order["cwd"])
         argv = order["argv"]
         try:
@@ -249,8 +251,7 @@ FOR_GOOD = {"evicted", "bot-disabled", "login-failed", "protocol-version",
             "bad-arguments"}
 TRY_AGAIN = {"server-full", "address-limit", "bot-busy", "shutdown",
              "internal", "login-timeout", "slow-reader"}
-NO_LADDER = {"unknown-ladder", "ladder-disabled", "already-queued",
-             "too-many-ladders"}
+NO_LADDER = {"unknown-ladder", "ladder-disabled"}
 PING_EVERY_S = 0.05
 LINK_S = 7.0                    # of one link of --check: login is due at 10 s
 ANSWER_S = 9.0
@@ -870,7 +871,6 @@ class Slot:
         self.dying = None           # a program that is to be dead first
         self.unstored = {}          # ended, the result to come
         self.ladders = list(app.options.play)
-        self.asked_for = collections.deque()  # of @play, the answers to come
         self.is_welcome = self.has_left = False
         self.is_over = False
         self.back_off = BACK_OFF_S[0]
@@ -1098,21 +1098,15 @@ class Slot:
 
     def on_welcome(self, _):
         self.is_welcome = True
-        self.asked_for.clear()
         self.back_off = BACK_OFF_S[0]
         if not self.app.is_stopping and not self.app.is_full():
             self.play()
         else:
             self.has_left = True
 
-    def on_queued(self, word):
-        if self.asked_for and self.asked_for[0] == word.arg(0):
-            self.asked_for.popleft()
-
     def play(self):
         self.has_left = False
         for ladder in self.ladders:
-            self.asked_for.append(ladder)
             self.say(f"@play {ladder}")
 
     def leave(self):
@@ -1131,12 +1125,7 @@ class Slot:
             self.retry_at = time.monotonic() + min(seconds, RETRY_MOST_S)
         is_refused = not self.is_welcome and seconds is None and \
             code not in TRY_AGAIN
-        if code in NO_LADDER and self.asked_for:
-            ladder = self.asked_for.popleft()
-            if code != "already-queued":
-                self.ladders = [one for one in self.ladders if one != ladder]
-                is_refused = not self.ladders
-        if is_refused or code in FOR_GOOD and (
+        if is_refused or code in NO_LADDER or code in FOR_GOOD and (
                 seconds is None or code == "evicted"):
             self.refuse()
 

@@ -95,7 +95,10 @@ static void take_error(struct slot *slot, const struct control *control)
 	report_words(slot, "the server says", &control->rest);
 	if (control_key_i64(control, "retry-after", 0, INT32_MAX, &seconds) ==
 	    0)
-		slot->retry_after_us = seconds * 1000 * 1000;
+		slot->retry_after_us =
+			(seconds < RETRY_AFTER_MOST_S ? seconds
+						      : RETRY_AFTER_MOST_S) *
+			1000 * 1000;
 	if (control->nargs > 0 &&
 	    slice_is(control->args[0], error_kinds[ERROR_SHUTDOWN].name))
 		slot->is_server_ending = true;

@@ -224,6 +224,29 @@ def test_waits_as_long_as_the_server_asks(hill, bridge):
     assert time.monotonic() - begun > 1.9
 
 
+def test_waits_no_longer_than_an_hour(hill, bridge):
+    process = bridge("cat")
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.line()
+    hill.say("@error server-full retry-after=999999999 : full")
+    hill.link.close()
+    assert "server-full" in process.stderr.readline()
+    assert "trying again in 3600.0 s" in process.stderr.readline()
+
+
+def test_one_refused_ladder_ends_it_all(hill, bridge):
+    process = bridge("cat", options=("--play", "other"))
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.line()
+    hill.say("@welcome crazy")
+    assert hill.line() == "@play ladder"
+    assert hill.line() == "@play other"
+    hill.say("@queued ladder waiting=1", "@error unknown-ladder : no such")
+    assert process.wait(5) == 1
+
+
 def test_a_server_that_is_not_there_is_named(hill, bridge):
     hill.listener.close()
     process = bridge("cat")
