@@ -25,7 +25,7 @@ enum {
 	PRESET_STATION,
 	PRESET_LARGE,
 	DRAWS_MAX = 60, /* with walls as the preset has them */
-	PLACES_MAX = 16,
+	PLACES_MAX = 24,
 	CRUSHER_APART = 4, /* steps at least from any start */
 };
 
@@ -35,12 +35,14 @@ struct recipe {
 	unsigned starts_min, starts_max;
 	unsigned exits_min, exits_max;
 	unsigned crushers_min, crushers_max;
+	/* of the way from the exits to the farthest cell, for every start */
+	unsigned far_percent;
 };
 
 const struct game_preset rabbit_presets[RABBIT_NPRESETS] = {
 	[PRESET_SMALL] = { "small", 1, 1, 1,
 			   "19 to 25 x 9 to 11, narrow ways with loops, 1 "
-			   "start, 1 exit, 1 or 2 crushers" },
+			   "start, 1 exit, 1 crusher" },
 	[PRESET_OPEN] = { "open", 1, 1, 1,
 			  "41 to 55 x 21 to 27, a hall with scattered blocks, "
 			  "3 or 4 starts, 1 or 2 exits, 4 to 6 crushers" },
@@ -49,28 +51,30 @@ const struct game_preset rabbit_presets[RABBIT_NPRESETS] = {
 			     "starts, 1 exit, 4 to 6 crushers" },
 	[PRESET_ROOMS] = { "rooms", 1, 1, 1,
 			   "51 to 65 x 25 to 31, rooms with doors of one "
-			   "cell, 3 or 4 starts, 1 or 2 exits, 4 or 5 "
+			   "cell, 3 or 4 starts, 1 or 2 exits, 5 to 7 "
 			   "crushers" },
 	[PRESET_MAZE] = { "maze", 1, 1, 1,
 			  "41 to 61 x 21 to 31, one-cell ways, few loops, 3 "
-			  "or 4 starts, 1 exit, 3 or 4 crushers" },
+			  "or 4 starts, 1 exit, 4 to 6 crushers" },
 	[PRESET_STATION] = { "station", 1, 1, 1,
 			     "59 to 65 x 27 to 31, as the contest's own: ways, "
-			     "halls and solid rock, 4 starts, 1 exit, 5 or 6 "
-			     "crushers" },
+			     "halls and solid rock, 4 starts, 1 exit far "
+			     "away, 5 to 7 crushers" },
 	[PRESET_LARGE] = { "large", 1, 1, 1,
 			   "101 to 121 x 45 to 61, a station with 6 to 8 "
-			   "starts, 2 or 3 exits, 10 to 14 crushers" },
+			   "starts, 2 or 3 exits, 14 to 20 crushers" },
 };
 
+_Static_assert(PLACES_MAX >= 20, "room for all crushers");
+
 static const struct recipe recipes[RABBIT_NPRESETS] = {
-	[PRESET_SMALL] = { 19, 25, 9, 11, 1, 1, 1, 1, 1, 2 },
-	[PRESET_OPEN] = { 41, 55, 21, 27, 3, 4, 1, 2, 4, 6 },
-	[PRESET_PILLARS] = { 41, 61, 21, 31, 3, 4, 1, 1, 4, 6 },
-	[PRESET_ROOMS] = { 51, 65, 25, 31, 3, 4, 1, 2, 4, 5 },
-	[PRESET_MAZE] = { 41, 61, 21, 31, 3, 4, 1, 1, 3, 4 },
-	[PRESET_STATION] = { 59, 65, 27, 31, 4, 4, 1, 1, 5, 6 },
-	[PRESET_LARGE] = { 101, 121, 45, 61, 6, 8, 2, 3, 10, 14 },
+	[PRESET_SMALL] = { 19, 25, 9, 11, 1, 1, 1, 1, 1, 1, 80 },
+	[PRESET_OPEN] = { 41, 55, 21, 27, 3, 4, 1, 2, 4, 6, 60 },
+	[PRESET_PILLARS] = { 41, 61, 21, 31, 3, 4, 1, 1, 4, 6, 60 },
+	[PRESET_ROOMS] = { 51, 65, 25, 31, 3, 4, 1, 2, 5, 7, 70 },
+	[PRESET_MAZE] = { 41, 61, 21, 31, 3, 4, 1, 1, 4, 6, 60 },
+	[PRESET_STATION] = { 59, 65, 27, 31, 4, 4, 1, 1, 5, 7, 80 },
+	[PRESET_LARGE] = { 101, 121, 45, 61, 6, 8, 2, 3, 14, 20, 60 },
 };
 
 /* Cells of one kind. */
@@ -114,7 +118,7 @@ static void draw_station(struct draft *draft, struct layout_area inside)
 	struct chance *chance = &draft->chance;
 	unsigned parts = inside.width * inside.height / 250;
 
-	layout_maze(layout, inside, chance, 1, 1, 70);
+	layout_maze(layout, inside, chance, 1, 1, 40);
 	for (unsigned i = 0; i < parts; i++) {
 		struct layout_area area = draw_area(draft, 5, 13, 3, 7);
 
@@ -166,7 +170,7 @@ static void draw_walls(struct draft *draft, unsigned preset)
 		layout_rooms(layout, inside, chance, 5, 1, 1);
 		break;
 	case PRESET_MAZE:
-		layout_maze(layout, inside, chance, 1, 1, 40);
+		layout_maze(layout, inside, chance, 1, 1, 30);
 		break;
 	default:
 		draw_station(draft, inside);
@@ -219,7 +223,7 @@ static bool is_hidden(const struct draft *draft, uint32_t at)
 static bool draw_places(struct draft *draft, struct places *ret, unsigned count,
 			const struct places *from, unsigned apart)
 {
-	unsigned draws = 40 * count;
+	unsigned draws = 200 * count;
 
 	if (from->count > 0)
 		layout_distances(&draft->layout, from->at, from->count,
@@ -236,6 +240,33 @@ static bool draw_places(struct draft *draft, struct places *ret, unsigned count,
 	return ret->count == count;
 }
 
+/* The cell farthest from all of FROM, of equals the first. */
+static uint32_t farthest(struct draft *draft, const struct places *from)
+{
+	size_t cells = (size_t)draft->layout.width * draft->layout.height;
+	uint32_t best = from->at[0];
+
+	layout_distances(&draft->layout, from->at, from->count, draft->steps,
+			 NULL);
+	for (uint32_t at = 0; at < cells; at++)
+		if (draft->steps[at] != LAYOUT_FAR &&
+		    draft->steps[at] > draft->steps[best])
+			best = at;
+	return best;
+}
+
+/* COUNT exits; the first at one end of the map, as far as ways go. */
+static bool draw_exits(struct draft *draft, unsigned count)
+{
+	static const struct places none;
+	struct places *exits = &draft->exits;
+
+	exits->at[0] = layout_pick(&draft->layout, &draft->chance);
+	exits->count = 1;
+	exits->at[0] = farthest(draft, exits);
+	return draw_places(draft, exits, count, &none, 0);
+}
+
 static unsigned apart_min(unsigned width, unsigned height)
 {
 	return (width + height) / 4;
@@ -244,16 +275,19 @@ static unsigned apart_min(unsigned width, unsigned height)
 static bool draw_all_places(struct draft *draft, const struct recipe *recipe)
 {
 	struct chance *chance = &draft->chance;
-	static const struct places none;
 	unsigned apart = apart_min(draft->layout.width, draft->layout.height);
-	unsigned count;
+	unsigned count, far;
 
 	draft->starts.count = 0;
 	draft->exits.count = 0;
 	draft->crushers.count = 0;
 	count = chance_between(chance, recipe->exits_min, recipe->exits_max);
-	if (!draw_places(draft, &draft->exits, count, &none, 0))
+	if (!draw_exits(draft, count))
 		return false;
+	far = draft->steps[farthest(draft, &draft->exits)] *
+	      recipe->far_percent / 100;
+	if (apart < far)
+		apart = far;
 	count = chance_between(chance, recipe->starts_min, recipe->starts_max);
 	if (!draw_places(draft, &draft->starts, count, &draft->exits, apart))
 		return false;

@@ -22,7 +22,7 @@
 #include "server/games/rabbit_generate.h"
 #include "tests/unit/unit.h"
 
-enum { PINNED = 20, TRIED = 60, TRIED_ARENAS = 8, TABLE_BYTES = 1 << 20 };
+enum { PINNED = 20, TRIED = 40, TRIED_ARENAS = 8, TABLE_BYTES = 1 << 20 };
 
 static void make(const struct game *game, const struct game_preset *preset,
 		 unsigned seats, uint64_t seed, struct generated *ret)
