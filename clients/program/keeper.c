@@ -18,6 +18,7 @@ enum {
 	SWEEP_PAUSE_MS = 5,
 	WAIT_STEP_MS = 5,
 	FOLDER_DEPTH_MAX = 64, /* a program may nest folders without end */
+	SIGNALS_MAX = 64, /* POSIX has no name for the greatest number */
 };
 
 /* The keeper's side; lives in the forked process only. */
@@ -51,7 +52,7 @@ static void become_program(const struct keeper_plan *plan, int error_fd)
 	 * What is ignored, exec would hand on: what we ignore, and what our
 	 * parent did (a shell's `&` ignores SIGINT and SIGQUIT).
 	 */
-	for (int number = 1; number < NSIG; number++)
+	for (int number = 1; number <= SIGNALS_MAX; number++)
 		(void)signal(number, SIG_DFL);
 	/* A Python bot's plain print() would otherwise stay in its buffer. */
 	(void)setenv("PYTHONUNBUFFERED", "1", 1);
