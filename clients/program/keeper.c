@@ -18,7 +18,7 @@ enum {
 	SWEEP_PAUSE_MS = 5,
 	WAIT_STEP_MS = 5,
 	FOLDER_DEPTH_MAX = 64, /* a program may nest folders without end */
-	SIGNALS_MAX = 64, /* POSIX has no name for the greatest number */
+	SIGNALS_MAX = 64,      /* POSIX has no name for the greatest number */
 };
 
 /* The keeper's side; lives in the forked process only. */
