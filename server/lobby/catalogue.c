@@ -438,6 +438,7 @@ void lobby_catalogue_replace(struct lobby *lobby,
 	replace_bots(lobby, rows, now_us);
 	take_roads(lobby, rows);
 	ratings_take(&lobby->ratings, rows);
+	tournaments_replace(lobby, rows, now_us);
 	lobby_settle(lobby, now_us);
 }
 

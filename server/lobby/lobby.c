@@ -61,6 +61,7 @@ void lobby_free(struct lobby *lobby)
 		peer_free(lobby, peer);
 	actions_release(lobby);
 	appointment_release(lobby);
+	tournaments_release(lobby);
 	catalogue_release(lobby);
 	map_cache_release(&lobby->maps);
 	ratings_release(&lobby->ratings);

@@ -164,6 +164,7 @@ struct deal {
 	bool is_of_road; /* the instance is one of the ladder's row */
 	enum match_purpose purpose;
 	struct match_round round;
+	struct match_meeting meeting;
 	deal_over_fn *over; /* called exactly once; may be NULL */
 	int64_t tags[3];    /* OVER's own: the match played again, a tournament
 			       with pairing and number, ... */
@@ -256,8 +257,10 @@ struct play_seat {
 	struct bot *bot;    /* one reference */
 	int64_t version_id; /* of the bot: its peer's when the match began */
 	char *result;       /* owned: its lines, while they wait for the disk */
-	double score;       /* these two while storing */
+	double score;       /* these while storing */
+	int64_t points;
 	unsigned rank;
+	uint32_t faults;
 };
 
 enum play_state {
@@ -335,6 +338,8 @@ struct lobby {
 	size_t nplays, nstoring;
 	size_t nappointments; /* that wait */
 	uint64_t match_bytes;
+	struct lobby_tournament **tournaments; /* owned; running ones */
+	size_t ntournaments;
 
 	int64_t id_next, id_end;           /* left of the current block */
 	int64_t id_more_next, id_more_end; /* the block after it */
@@ -497,6 +502,21 @@ struct row_rating ratings_get(const struct ratings *ratings, int64_t ladder_id,
 			      int64_t version_id);
 void ratings_take(struct ratings *ratings, const struct row_catalogue *rows);
 void ratings_release(struct ratings *ratings);
+
+/* tournament.c */
+/* Those of ROWS that run are played; others no more. */
+void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
+			 int64_t now_us);
+/* Make appointments on LADDER for what can be played: somebody came. */
+void tournaments_look(struct lobby *lobby, const struct ladder *ladder,
+		      int64_t now_us);
+/*
+ * Whether PEER's bot has a match of a tournament under way, the way to the
+ * disk included, and plays nothing else on LADDER until it knows the next.
+ */
+bool tournaments_keep(const struct lobby *lobby, const struct ladder *ladder,
+		      const struct lobby_peer *peer);
+void tournaments_release(struct lobby *lobby);
 
 /* appointment.c */
 /*

@@ -23,6 +23,10 @@ static void keep_results(struct lobby *lobby, struct lobby_play *play,
 
 		seat->score = record->seats[i].score.score;
 		seat->rank = record->seats[i].score.rank;
+		seat->points = record->seats[i].score.points;
+		seat->faults = 0;
+		for (unsigned k = 0; k < MATCH_NFAULTS; k++)
+			seat->faults += record->seats[i].faults[k];
 		if (seat->told == NULL)
 			continue;
 		match_result_lines(record, i, &lobby->scratch);

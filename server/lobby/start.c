@@ -183,7 +183,7 @@ static bool has_bot(struct lobby_peer *const *peers, unsigned count,
  * Who plays next: the first in the queue, each bot once. A ladder that is not
  * rated lets a bot meet itself where not enough others wait.
  */
-static bool pick_seats(const struct ladder *ladder,
+static bool pick_seats(const struct lobby *lobby, const struct ladder *ladder,
 		       struct lobby_peer *peers[LIMIT_SEATS])
 {
 	struct lobby_peer *twins[LIMIT_SEATS];
@@ -193,7 +193,8 @@ static bool pick_seats(const struct ladder *ladder,
 	if (ladder->nqueued < ladder->row.seats)
 		return false;
 	TAILQ_FOREACH(entry, &ladder->queue, queue) {
-		if (appointment_keeps(ladder, entry->peer))
+		if (appointment_keeps(ladder, entry->peer) ||
+		    tournaments_keep(lobby, ladder, entry->peer))
 			continue;
 		if (!has_bot(peers, count, entry->peer->bot))
 			peers[count++] = entry->peer;
@@ -247,6 +248,7 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 	config->is_rated = play->deal.is_rated;
 	config->purpose = play->deal.purpose;
 	config->round = play->deal.round;
+	config->meeting = play->deal.meeting;
 	config->setup = setup;
 	config->limits = (struct match_limits){
 		.turn_ms = turn_ms_of(ladder, &play->deal),
@@ -411,7 +413,7 @@ static enum hold start_one(struct lobby *lobby, struct ladder *ladder,
 
 	appointment = appointment_next(lobby, ladder, peers, now_us);
 	if (!ladder->is_listed ||
-	    (appointment == NULL && !pick_seats(ladder, peers)))
+	    (appointment == NULL && !pick_seats(lobby, ladder, peers)))
 		return HOLD_SEATS;
 	start_reserve(lobby, now_us);
 	hold = check_lobby(lobby, ladder);
@@ -472,6 +474,7 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 
 		unlist(lobby, ladder);
 		ladder->refs++; /* its last appointment may go */
+		tournaments_look(lobby, ladder, now_us);
 		do {
 			hold = start_one(lobby, ladder, now_us);
 		} while (hold == HOLD_NONE);

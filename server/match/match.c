@@ -135,6 +135,7 @@ int match_new(struct match **ret, const struct match_config *config,
 	match->is_rated = config->is_rated;
 	match->purpose = config->purpose;
 	match->round = config->round;
+	match->meeting = config->meeting;
 	match->id = config->id;
 	match->game = config->game;
 	match->map = config->map;

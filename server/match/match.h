@@ -122,6 +122,21 @@ struct match_round {
 	int64_t opened_us; /* monotonic */
 };
 
+/*
+ * Which match of a tournament it is, as server/ladder/tournament.h counts.
+ * In a record without a game it stands for itself: a match that is lost by
+ * who is ABSENT (bit a seat), or the end of the tournament.
+ */
+struct match_meeting {
+	int64_t tournament; /* its id; 0: of none */
+	uint32_t pairing;   /* from 0 */
+	uint32_t number;    /* set and turn in it, from 0 */
+	unsigned nseats;
+	uint32_t entrants[GAME_SEATS_MAX]; /* by seat, from 0 */
+	unsigned absent;
+	bool is_end;
+};
+
 /* "ladder", "rematch", ...: as the database has it. */
 const char *match_purpose_word(enum match_purpose purpose);
 
@@ -140,7 +155,8 @@ struct match_config {
 	int64_t ladder_id, map_id; /* for the record */
 	bool is_rated;
 	enum match_purpose purpose;
-	struct match_round round; /* all zero: of none */
+	struct match_round round;     /* all zero: of none */
+	struct match_meeting meeting; /* likewise */
 	bool is_local; /* hill-run: bare game lines, no control lines */
 	/*
 	 * Copied with its texts. limit_ms and grace_ms are taken from LIMITS.

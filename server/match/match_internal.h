@@ -128,6 +128,7 @@ struct match {
 	bool is_rated;
 	enum match_purpose purpose;
 	struct match_round round;
+	struct match_meeting meeting;
 	bool has_taken_record;
 	uint8_t pending; /* enum match_pending */
 	int64_t id;

@@ -32,6 +32,15 @@ static void free_text(const char *text)
 	free(owned);
 }
 
+struct match_record *match_record_decision(const struct match_meeting *meeting)
+{
+	struct match_record *record = xcalloc(1, sizeof(*record));
+
+	record->meeting = *meeting;
+	record->is_repacked = true;
+	return record;
+}
+
 void match_record_free(struct match_record *record)
 {
 	if (record == NULL)
@@ -116,6 +125,7 @@ struct match_record *match_take_record(struct match *match,
 	record->is_rated = match->is_rated;
 	record->purpose = match->purpose;
 	record->round = match->round;
+	record->meeting = match->meeting;
 	record->setup = match->setup;
 	record->setup.seed = xstrdup(match->seed);
 	record->setup.bot_seed = xstrdup(match->bot_seed);

@@ -38,6 +38,7 @@ struct match_record {
 	bool is_rated;
 	enum match_purpose purpose;
 	struct match_round round;
+	struct match_meeting meeting;
 	bool is_void;
 	char void_reason
 		[MATCH_VOID_BYTES]; /* "stall: ..."; "" when it counts */
@@ -66,6 +67,12 @@ struct match_record {
 	size_t nsamples;
 };
 
+/*
+ * A record of id 0 that holds nothing but MEETING, which no match was played
+ * for. match_record_free.
+ */
+struct match_record *match_record_decision(const struct match_meeting *meeting)
+	WARN_UNUSED;
 void match_record_free(struct match_record *record); /* NULL is fine */
 /*
  * Make transcript and notes as small as they get, about 20 us a KiB; the same

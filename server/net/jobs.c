@@ -370,6 +370,29 @@ static bool is_ours(struct net *net, struct admin_job *job)
 	return is_done;
 }
 
+void net_start_tournaments(struct net *net)
+{
+	int64_t now_us = clock_wall_us();
+
+	for (size_t i = 0; i < net->rows.ntournaments; i++) {
+		struct row_tournament *row = &net->rows.tournaments[i];
+		struct buf command = BUF_INIT(256);
+		size_t len;
+
+		if (row->state != ROW_TOURNAMENT_PLANNED ||
+		    row->starts_us == 0 || row->starts_us > now_us)
+			continue;
+		/* Names have nothing that JSON would have to escape. */
+		buf_add_format(&command,
+			       "{\"command\": \"tournament start\", "
+			       "\"name\": \"%s\"}",
+			       row->name);
+		row->state = ROW_TOURNAMENT_RUNNING; /* until it is read anew */
+		len = command.len;
+		net_admin(net, 0, buf_detach(&command), len);
+	}
+}
+
 void net_admin(struct net *net, uint64_t id, char *command_take, size_t len)
 {
 	struct admin_job *job = xcalloc(1, sizeof(*job));

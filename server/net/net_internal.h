@@ -195,6 +195,8 @@ void net_run_match(struct net *net, struct lobby_play *play);
  * worker; then control_reply(ID, ...) is called on the loop.
  */
 void net_admin(struct net *net, uint64_t id, char *command_take, size_t len);
+/* Start the tournaments whose time has come. */
+void net_start_tournaments(struct net *net);
 /* Finish the jobs that have come back. */
 void net_finish_jobs(struct net *net);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/store/read.h"
+#include "server/store/tournament_rows.h"
 #include "server/store/version.h"
 
 void *read_grow(void *array, size_t count, size_t size)
@@ -262,6 +263,8 @@ int store_catalogue(struct store *store, struct row_catalogue *ret,
 			err = read_ladders(db, &catalogue, error);
 		if (err == 0)
 			err = read_ladder_maps(db, &catalogue, error);
+		if (err == 0)
+			err = tournament_read_open(db, &catalogue, error);
 		db_rollback(db);
 	}
 	catalogue.serial = ++store->readings;

@@ -17,6 +17,9 @@ void row_catalogue_release(struct row_catalogue *catalogue)
 	free(catalogue->maps);
 	free(catalogue->roads);
 	free(catalogue->ratings);
+	for (size_t i = 0; i < catalogue->ntournaments; i++)
+		row_tournament_release(&catalogue->tournaments[i]);
+	free(catalogue->tournaments);
 	memset(catalogue, 0, sizeof(*catalogue));
 }
 

@@ -257,6 +257,8 @@ struct row_catalogue {
 	size_t nroads;
 	struct row_rating *ratings; /* none, unless store_ratings read them */
 	size_t nratings;
+	struct row_tournament *tournaments; /* planned and running ones */
+	size_t ntournaments;
 	uint64_t serial; /* of two readings the greater one is the newer */
 };
 

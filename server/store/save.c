@@ -14,6 +14,7 @@
 #include "server/match/record.h"
 #include "server/store/rate.h"
 #include "server/store/store_internal.h"
+#include "server/store/tournament_rows.h"
 
 _Static_assert(MATCH_NFAULTS == 4, "a seat's row has a column for each fault");
 
@@ -322,6 +323,8 @@ int save_record(struct db *db, const struct match_record *record,
 	bool is_there;
 	int err;
 
+	if (record->game == NULL)
+		return tournament_save(db, record, error);
 	err = is_saved(db, record, &is_there, error);
 	if (err != 0 || is_there)
 		return err;
@@ -339,8 +342,11 @@ int save_record(struct db *db, const struct match_record *record,
 		err = insert_seat(db, record, i, error);
 	if (err == 0)
 		err = insert_blobs(db, record, error);
-	if (err == 0 && !record->is_void)
+	if (err == 0 && !record->is_void &&
+	    record->purpose != MATCH_FOR_TOURNAMENT)
 		err = advance_seed(db, record->ladder_id, seed, error);
+	if (err == 0 && !record->is_void && record->meeting.tournament != 0)
+		err = tournament_save(db, record, error);
 	/* else others are still to play there */
 	if (err == 0 && record->purpose == MATCH_FOR_LADDER &&
 	    record->round.kind == MATCH_NO_ROUND)

@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "server/base/clock.h"
+#include "server/match/record.h"
 #include "server/store/read.h"
 
 static const char *const state_words[] = {
@@ -377,4 +379,69 @@ int tournament_set_state(struct db *db, int64_t id,
 	query_bind_text(&query, 2, state_words[state]);
 	query_bind_i64(&query, 3, now_us);
 	return query_run(&query);
+}
+
+int tournament_save(struct db *db, const struct match_record *record,
+		    struct store_error *error)
+{
+	const struct match_meeting *meeting = &record->meeting;
+	struct buf entrants = BUF_INIT(LIMIT_SEATS * 12);
+	struct query query;
+	int err;
+
+	if (meeting->is_end)
+		return tournament_set_state(db, meeting->tournament,
+					    ROW_TOURNAMENT_FINISHED,
+					    clock_wall_us(), error);
+	for (unsigned s = 0; s < meeting->nseats; s++)
+		buf_add_format(&entrants, "%s%u", s == 0 ? "" : ",",
+			       meeting->entrants[s] + 1);
+	/* One is there when the host has made its match void. */
+	query_open(&query, db,
+		   "INSERT INTO tournament_match (tournament_id, pairing, "
+		   "number, match_id, entrants, absent, decided_us) "
+		   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+		   "ON CONFLICT (tournament_id, pairing, number) DO UPDATE "
+		   "SET match_id = excluded.match_id, "
+		   "entrants = excluded.entrants, absent = excluded.absent, "
+		   "decided_us = excluded.decided_us",
+		   error);
+	query_bind_i64(&query, 1, meeting->tournament);
+	query_bind_i64(&query, 2, (int64_t)meeting->pairing + 1);
+	query_bind_i64(&query, 3, (int64_t)meeting->number + 1);
+	if (record->game != NULL)
+		query_bind_i64(&query, 4, record->id);
+	query_bind_text(&query, 5, buf_text(&entrants));
+	query_bind_i64(&query, 6, meeting->absent);
+	query_bind_i64(&query, 7, clock_wall_us());
+	err = query_run(&query);
+	buf_release(&entrants);
+	return err;
+}
+
+int tournament_read_open(struct db *db, struct row_catalogue *ret,
+			 struct store_error *error)
+{
+	int64_t *ids = NULL;
+	struct query query;
+	size_t count = 0;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT id FROM tournament WHERE state IN ('planned', "
+		   "'running') ORDER BY id",
+		   error);
+	while ((err = query_step(&query)) > 0) {
+		ids = read_grow(ids, count, sizeof(*ids));
+		ids[count++] = query_i64(&query, 0);
+	}
+	query_close(&query);
+	if (count > 0)
+		ret->tournaments = xcalloc(count, sizeof(*ret->tournaments));
+	for (size_t i = 0; i < count && err == 0; i++)
+		err = tournament_read(db, ids[i],
+				      &ret->tournaments[ret->ntournaments++],
+				      error);
+	free(ids);
+	return err;
 }

@@ -31,6 +31,15 @@ int tournament_insert(struct db *db, const struct row_tournament *row,
  */
 int tournament_pin(struct db *db, int64_t id, int64_t at_us,
 		   struct store_error *error) WARN_UNUSED;
+/*
+ * What RECORD's meeting says, in the transaction of its match. Twice is the
+ * same as once.
+ */
+int tournament_save(struct db *db, const struct match_record *record,
+		    struct store_error *error) WARN_UNUSED;
+/* Append to RET all that are planned or running, with their matches. */
+int tournament_read_open(struct db *db, struct row_catalogue *ret,
+			 struct store_error *error) WARN_UNUSED;
 int tournament_set_state(struct db *db, int64_t id,
 			 enum row_tournament_state state, int64_t now_us,
 			 struct store_error *error) WARN_UNUSED;

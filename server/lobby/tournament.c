@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tournament.c - the host's tournaments are played.
+ *
+ * Each running one is kept with its results, from which server/ladder says
+ * what is to be played. For that appointments are made, for each entrant as
+ * many at once as it has connections that wait on the ladder. Matches whose
+ * entrants are all there come first. Only when nothing else of the tournament
+ * can be played the absent are waited for, until the grace is over; then they
+ * lose by forfeit, and are not waited for again before they have been there.
+ *
+ * A forfeit counts here as soon as it is on its way to the store, for nothing
+ * that follows from it can reach the disk before it. A match counts when it is
+ * on disk. So the disk always holds a beginning of what was decided here, and
+ * the rest follows from that again after a crash.
+ */
+#include "server/lobby/lobby_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/sha.h>
+
+#include "server/match/record.h"
+
+enum {
+	STRIKES_MAX = 2, /* offers in a row that a bot does not take up */
+	VOIDS_MAX = 100, /* matches that were our fault: something is broken */
+	NEXT_MAX = 2 * TOURNAMENT_ENTRANTS_MAX
+};
+
+/* How an entrant fares as a client. */
+struct attendance {
+	unsigned busy;    /* matches that it has under way */
+	unsigned strikes; /* offers in a row it was not ready for */
+	bool is_away;     /* was waited for in vain */
+};
+
+struct lobby_tournament {
+	struct row_tournament row;       /* owned, with all results so far */
+	struct tournament *state;        /* owned; what follows from ROW */
+	struct attendance *attendance;   /* owned; by entrant */
+	struct match_meeting *under_way; /* owned; appointed or in play */
+	size_t nunder_way;
+	unsigned nvoids;
+	bool is_stuck; /* until the catalogue changes */
+	bool is_ended;
+};
+
+static struct lobby_tournament *find(const struct lobby *lobby, int64_t id)
+{
+	for (size_t i = 0; i < lobby->ntournaments; i++)
+		if (lobby->tournaments[i]->row.id == id)
+			return lobby->tournaments[i];
+	return NULL;
+}
+
+static void release_row(struct row_tournament *row)
+{
+	free(row->map_ids);
+	free(row->entrants);
+	free(row->matches);
+}
+
+static void tournament_drop(struct lobby_tournament *t)
+{
+	tournament_free(t->state);
+	release_row(&t->row);
+	free(t->attendance);
+	free(t->under_way);
+	free(t);
+}
+
+void tournaments_release(struct lobby *lobby)
+{
+	for (size_t i = 0; i < lobby->ntournaments; i++)
+		tournament_drop(lobby->tournaments[i]);
+	free(lobby->tournaments);
+	lobby->tournaments = NULL;
+	lobby->ntournaments = 0;
+}
+
+/* ---- results ---- */
+
+static void keep(struct lobby_tournament *t,
+		 const struct row_tournament_match *match)
+{
+	t->row.matches = xreallocarray(t->row.matches, t->row.nmatches + 1,
+				       sizeof(*t->row.matches));
+	t->row.matches[t->row.nmatches++] = *match;
+}
+
+static void match_of(const struct lobby_tournament *t,
+		     const struct match_meeting *meeting,
+		     struct row_tournament_match *ret)
+{
+	unsigned turns = tournament_turns(&t->row.rules);
+
+	memset(ret, 0, sizeof(*ret));
+	ret->result.pairing = meeting->pairing;
+	ret->result.set = meeting->number / turns;
+	ret->result.turn = meeting->number % turns;
+	ret->result.absent = meeting->absent;
+	ret->nseats = meeting->nseats;
+	memcpy(ret->entrants, meeting->entrants, sizeof(ret->entrants));
+}
+
+/* Add a result here. */
+static void count(struct lobby *lobby, struct lobby_tournament *t,
+		  const struct row_tournament_match *match)
+{
+	int err = tournament_add_stored(t->state, &match->result,
+					match->entrants);
+
+	if (err == 0)
+		keep(t, match);
+	else
+		action_log(lobby, LOG_LEVEL_ERROR,
+			   "tournament=%s event=left-out pairing=%u reason=%d",
+			   t->row.name, match->result.pairing + 1, -err);
+}
+
+static void decide(struct lobby *lobby, const struct match_meeting *meeting)
+{
+	action_add(lobby, LOBBY_STORE, NULL)->record =
+		match_record_decision(meeting);
+}
+
+/* MEETING is lost by those in its ABSENT. */
+static void forfeit(struct lobby *lobby, struct lobby_tournament *t,
+		    const struct match_meeting *meeting)
+{
+	struct row_tournament_match match;
+
+	match_of(t, meeting, &match);
+	for (unsigned s = 0; s < meeting->nseats; s++)
+		if ((meeting->absent >> s & 1) != 0)
+			action_log(lobby, LOG_LEVEL_INFO,
+				   "tournament=%s bot=%s event=forfeit "
+				   "pairing=%u",
+				   t->row.name,
+				   t->row.entrants[meeting->entrants[s]].bot,
+				   meeting->pairing + 1);
+	decide(lobby, meeting);
+	count(lobby, t, &match);
+}
+
+/* ---- what is next ---- */
+
+/* A number that says nothing of the seed: players see those that are over. */
+static uint64_t drawn(const struct row_tournament *row, uint32_t instance,
+		      uint32_t what)
+{
+	uint64_t block[4] = { row->rules.seed, (uint64_t)row->id, instance,
+			      what };
+	uint8_t hash[SHA256_DIGEST_LENGTH];
+	uint64_t ret;
+
+	SHA256((const uint8_t *)block, sizeof(block), hash);
+	memcpy(&ret, hash, sizeof(ret));
+	return ret;
+}
+
+static void fill_instance(const struct row_tournament *row,
+			  const struct ladder *ladder, uint32_t number,
+			  struct instance *ret)
+{
+	uint64_t step = number / row->nmaps;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->map_id = row->map_ids[number % row->nmaps];
+	if (row->is_seed_random) {
+		(void)snprintf(ret->seed, sizeof(ret->seed), "%" PRIu64,
+			       drawn(row, number, 0) >> 1);
+	} else {
+		uint64_t span = (uint64_t)row->seed_last -
+				(uint64_t)row->seed_first + 1;
+
+		(void)snprintf(ret->seed, sizeof(ret->seed), "%" PRId64,
+			       row->seed_first + (int64_t)(step % span));
+	}
+	if (ladder->row.bot_seed == ROW_BOT_SEED_MATCH)
+		memcpy(ret->bot_seed, ret->seed, sizeof(ret->bot_seed));
+	else
+		(void)snprintf(ret->bot_seed, sizeof(ret->bot_seed), "%" PRIu64,
+			       drawn(row, number, 1) >> 33);
+}
+
+/* Connections of the entrant that could play it. */
+static unsigned connections(struct lobby *lobby, struct ladder *ladder,
+			    const struct row_entrant *entrant)
+{
+	struct bot *bot = bot_by_id(lobby, entrant->bot_id);
+	struct lobby_peer *peer;
+	unsigned n = 0;
+
+	if (bot == NULL)
+		return 0;
+	TAILQ_FOREACH(peer, &bot->peers, group)
+		n += peer->version_id == entrant->version_id &&
+		     !peer->is_closing && !peer->is_eof &&
+		     waiting_find(peer, ladder) != NULL;
+	return n;
+}
+
+static deal_over_fn over;
+
+static void fill_deal(const struct lobby_tournament *t,
+		      const struct ladder *ladder,
+		      const struct tournament_match *match, struct deal *ret)
+{
+	*ret = (struct deal){ .seats = match->nseats,
+			      .purpose = MATCH_FOR_TOURNAMENT,
+			      .over = over,
+			      .tags = { t->row.id, match->pairing + 1 } };
+	ret->meeting.tournament = t->row.id;
+	ret->meeting.pairing = match->pairing;
+	ret->meeting.number =
+		match->set * tournament_turns(&t->row.rules) + match->turn;
+	ret->meeting.nseats = match->nseats;
+	memcpy(ret->meeting.entrants, match->entrants,
+	       sizeof(ret->meeting.entrants));
+	ret->meeting.absent = match->absent;
+	memcpy(ret->params, ladder->params, sizeof(ret->params));
+	fill_instance(&t->row, ladder, match->instance, &ret->instance);
+}
+
+/* Who is waited for, and until when: in the log, once a match. */
+static void tell_absent(struct lobby *lobby, const struct lobby_tournament *t,
+			const struct appointment *appointment)
+{
+	for (unsigned s = 0; s < appointment->deal.seats; s++)
+		if ((appointment->absent >> s & 1) != 0)
+			action_log(lobby, LOG_LEVEL_WARN,
+				   "tournament=%s bot=%s event=absent "
+				   "pairing=%u grace-s=%u",
+				   t->row.name, appointment->bots[s]->name,
+				   appointment->deal.meeting.pairing + 1,
+				   t->row.grace_s);
+}
+
+/* An appointment for MATCH; false when there is no room for more. */
+static bool appoint(struct lobby *lobby, struct lobby_tournament *t,
+		    struct ladder *ladder, const struct tournament_match *match,
+		    int64_t now_us)
+{
+	int64_t grace_us = t->row.grace_s * INT64_C(1000000);
+	struct appointment *appointment;
+	struct bot *bots[LIMIT_SEATS];
+	struct deal deal;
+
+	fill_deal(t, ladder, match, &deal);
+	for (unsigned s = 0; s < match->nseats; s++)
+		bots[s] = bot_by_id(lobby,
+				    t->row.entrants[match->entrants[s]].bot_id);
+	appointment = appointment_new(lobby, ladder, &deal, bots);
+	if (appointment == NULL)
+		return false;
+	appointment->deadline_us = now_us + grace_us;
+	for (unsigned s = 0; s < match->nseats; s++) {
+		struct attendance *who = &t->attendance[match->entrants[s]];
+
+		appointment->version_ids[s] =
+			t->row.entrants[match->entrants[s]].version_id;
+		who->busy++;
+	}
+	/* Somebody who was waited for in vain is not waited for again. */
+	for (unsigned s = 0; s < match->nseats; s++)
+		if (t->attendance[match->entrants[s]].is_away)
+			appointment->deadline_us = now_us;
+	t->under_way = xreallocarray(t->under_way, t->nunder_way + 1,
+				     sizeof(*t->under_way));
+	t->under_way[t->nunder_way++] = deal.meeting;
+	appointment_add(lobby, appointment);
+	if (appointment->absent != 0)
+		tell_absent(lobby, t, appointment);
+	return true;
+}
+
+static bool is_under_way(const struct lobby_tournament *t,
+			 const struct tournament_match *match)
+{
+	uint32_t number =
+		match->set * tournament_turns(&t->row.rules) + match->turn;
+
+	for (size_t i = 0; i < t->nunder_way; i++)
+		if (t->under_way[i].pairing == match->pairing &&
+		    t->under_way[i].number == number)
+			return true;
+	return false;
+}
+
+/* Seats of MATCH whose bots do not exist any more, for the lobby. */
+static unsigned gone(struct lobby *lobby, const struct lobby_tournament *t,
+		     const struct tournament_match *match)
+{
+	unsigned seats = 0;
+
+	for (unsigned s = 0; s < match->nseats; s++) {
+		const struct row_entrant *entrant =
+			&t->row.entrants[match->entrants[s]];
+		const struct bot *bot = bot_by_id(lobby, entrant->bot_id);
+
+		if (bot == NULL || bot->is_disabled || entrant->version_id == 0)
+			seats |= 1u << s;
+	}
+	return seats;
+}
+
+/* Whether the entrants of MATCH may begin one more. */
+static bool are_free(struct lobby *lobby, const struct lobby_tournament *t,
+		     struct ladder *ladder,
+		     const struct tournament_match *match, bool may_be_absent)
+{
+	for (unsigned s = 0; s < match->nseats; s++) {
+		uint32_t entrant = match->entrants[s];
+		unsigned n =
+			connections(lobby, ladder, &t->row.entrants[entrant]);
+
+		if (n == 0 && may_be_absent)
+			n = 1;
+		if (t->attendance[entrant].busy >= n)
+			return false;
+	}
+	return true;
+}
+
+/* Forfeits that need no waiting. Returns whether there was one. */
+static bool forfeit_gone(struct lobby *lobby, struct lobby_tournament *t,
+			 const struct ladder *ladder,
+			 struct tournament_match *matches, size_t n)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct deal deal;
+
+		if (is_under_way(t, &matches[i]))
+			continue;
+		matches[i].absent |= gone(lobby, t, &matches[i]);
+		if (matches[i].absent == 0)
+			continue;
+		fill_deal(t, ladder, &matches[i], &deal);
+		forfeit(lobby, t, &deal.meeting);
+		has_any = true;
+	}
+	return has_any;
+}
+
+static void end(struct lobby *lobby, struct lobby_tournament *t)
+{
+	struct match_meeting meeting = { .tournament = t->row.id,
+					 .is_end = true };
+
+	t->is_ended = true;
+	action_log(lobby, LOG_LEVEL_INFO,
+		   "tournament=%s event=finished matches=%zu", t->row.name,
+		   t->row.nmatches);
+	decide(lobby, &meeting);
+}
+
+/* Appointments for all that can be played now. */
+static void look(struct lobby *lobby, struct lobby_tournament *t,
+		 struct ladder *ladder, int64_t now_us)
+{
+	struct tournament_match *matches;
+	size_t n;
+
+	if (t->is_ended || t->is_stuck || lobby->is_draining ||
+	    !ladder->is_listed)
+		return;
+	matches = xcalloc(NEXT_MAX, sizeof(*matches));
+	do {
+		n = tournament_next(t->state, matches, NEXT_MAX);
+	} while (forfeit_gone(lobby, t, ladder, matches, n));
+	for (int pass = 0; pass < 2; pass++) {
+		bool may_be_absent = pass == 1;
+
+		/* Nobody waits for the absent while there is more to play. */
+		if (may_be_absent && t->nunder_way > 0)
+			break;
+		for (size_t i = 0; i < n; i++)
+			if (!is_under_way(t, &matches[i]) &&
+			    are_free(lobby, t, ladder, &matches[i],
+				     may_be_absent) &&
+			    !appoint(lobby, t, ladder, &matches[i], now_us))
+				break;
+	}
+	free(matches);
+	if (tournament_is_finished(t->state) && t->nunder_way == 0)
+		end(lobby, t);
+}
+
+void tournaments_look(struct lobby *lobby, const struct ladder *ladder,
+		      int64_t now_us)
+{
+	for (size_t i = 0; i < lobby->ntournaments; i++) {
+		struct lobby_tournament *t = lobby->tournaments[i];
+
+		if (t->row.ladder_id == ladder->row.id)
+			look(lobby, t, ladder_by_id(lobby, t->row.ladder_id),
+			     now_us);
+	}
+}
+
+bool tournaments_keep(const struct lobby *lobby, const struct ladder *ladder,
+		      const struct lobby_peer *peer)
+{
+	for (size_t i = 0; i < lobby->ntournaments; i++) {
+		const struct lobby_tournament *t = lobby->tournaments[i];
+
+		if (t->row.ladder_id != ladder->row.id || t->nunder_way == 0)
+			continue;
+		for (size_t e = 0; e < t->row.nentrants; e++)
+			if (t->row.entrants[e].bot_id == peer->bot->id &&
+			    t->row.entrants[e].version_id == peer->version_id &&
+			    t->attendance[e].busy > 0)
+				return true;
+	}
+	return false;
+}
+
+/* ---- what became of a match ---- */
+
+static void take_result(struct lobby *lobby, struct lobby_tournament *t,
+			const struct match_meeting *meeting,
+			const struct lobby_play *play)
+{
+	struct row_tournament_match match;
+
+	match_of(t, meeting, &match);
+	match.match_id = play->id;
+	for (unsigned s = 0; s < play->nseats; s++) {
+		struct attendance *who = &t->attendance[meeting->entrants[s]];
+
+		match.result.ranks[s] = (uint8_t)play->seats[s].rank;
+		match.result.points[s] = play->seats[s].points;
+		match.result.scores[s] = play->seats[s].score;
+		match.result.faults[s] = play->seats[s].faults;
+		who->strikes = 0;
+		who->is_away = false;
+	}
+	count(lobby, t, &match);
+}
+
+/* MEETING was not begun because of those AT_FAULT. */
+static void take_fault(struct lobby *lobby, struct lobby_tournament *t,
+		       struct match_meeting *meeting, unsigned at_fault,
+		       bool is_final)
+{
+	for (unsigned s = 0; s < meeting->nseats; s++) {
+		struct attendance *who = &t->attendance[meeting->entrants[s]];
+
+		if ((at_fault >> s & 1) == 0)
+			continue;
+		if (is_final || ++who->strikes >= STRIKES_MAX) {
+			meeting->absent |= 1u << s;
+			who->is_away = true;
+		}
+	}
+	if (meeting->absent != 0)
+		forfeit(lobby, t, meeting);
+}
+
+static void take_out(struct lobby_tournament *t,
+		     const struct match_meeting *meeting)
+{
+	for (unsigned s = 0; s < meeting->nseats; s++)
+		t->attendance[meeting->entrants[s]].busy--;
+	for (size_t i = 0; i < t->nunder_way; i++)
+		if (t->under_way[i].pairing == meeting->pairing &&
+		    t->under_way[i].number == meeting->number) {
+			t->under_way[i] = t->under_way[--t->nunder_way];
+			return;
+		}
+}
+
+static void stick(struct lobby *lobby, struct lobby_tournament *t,
+		  const char *why)
+{
+	t->is_stuck = true;
+	action_log(lobby, LOG_LEVEL_ERROR,
+		   "tournament=%s event=stuck reason=\"%s\"", t->row.name, why);
+}
+
+static void over(struct lobby *lobby, const struct deal *deal,
+		 enum deal_end end, const struct lobby_play *play,
+		 uint32_t at_fault, int64_t now_us)
+{
+	struct lobby_tournament *t = find(lobby, deal->meeting.tournament);
+	struct match_meeting meeting = deal->meeting;
+	struct ladder *ladder;
+
+	if (t == NULL)
+		return; /* cancelled meanwhile */
+	take_out(t, &meeting);
+	switch (end) {
+	case DEAL_STORED:
+		take_result(lobby, t, &meeting, play);
+		break;
+	case DEAL_DROPPED:
+		if (at_fault == 0)
+			stick(lobby, t, "a match of it cannot be played");
+		else
+			take_fault(lobby, t, &meeting, at_fault, true);
+		break;
+	case DEAL_CANCELLED:
+		take_fault(lobby, t, &meeting, at_fault, false);
+		break;
+	case DEAL_VOID:
+		if (++t->nvoids > VOIDS_MAX)
+			stick(lobby, t, "too many of its matches were void");
+		break;
+	case DEAL_NENDS:
+		break;
+	}
+	ladder = ladder_by_id(lobby, t->row.ladder_id);
+	if (ladder == NULL)
+		return;
+	/* Also when it is just being looked at: then once more. */
+	start_touch(lobby, ladder);
+	start_wake(lobby, ladder, now_us);
+}
+
+/* ---- the catalogue ---- */
+
+static int by_number(const void *left, const void *right)
+{
+	const struct tournament_result *a =
+		&((const struct row_tournament_match *)left)->result;
+	const struct tournament_result *b =
+		&((const struct row_tournament_match *)right)->result;
+
+	if (a->pairing != b->pairing)
+		return a->pairing < b->pairing ? -1 : 1;
+	if (a->set != b->set)
+		return a->set < b->set ? -1 : 1;
+	return a->turn < b->turn ? -1 : a->turn > b->turn;
+}
+
+static bool holds(const struct row_tournament *row,
+		  const struct row_tournament_match *match)
+{
+	for (size_t i = 0; i < row->nmatches; i++)
+		if (by_number(&row->matches[i], match) == 0)
+			return true;
+	return false;
+}
+
+/* A copy of ROW with all that it owns, and MORE (may be NULL) matches. */
+static void copy_row(struct row_tournament *to,
+		     const struct row_tournament *row,
+		     const struct row_tournament *more)
+{
+	size_t nmore = more == NULL ? 0 : more->nmatches;
+
+	*to = *row;
+	to->map_ids = xcalloc(row->nmaps + 1, sizeof(*to->map_ids));
+	memcpy(to->map_ids, row->map_ids, row->nmaps * sizeof(*to->map_ids));
+	to->entrants = xcalloc(row->nentrants + 1, sizeof(*to->entrants));
+	memcpy(to->entrants, row->entrants,
+	       row->nentrants * sizeof(*to->entrants));
+	to->matches = xcalloc(row->nmatches + nmore + 1, sizeof(*to->matches));
+	if (row->nmatches > 0)
+		memcpy(to->matches, row->matches,
+		       row->nmatches * sizeof(*to->matches));
+	/* What was on its way to the disk when ROW was read. */
+	for (size_t i = 0; i < nmore; i++)
+		if (!holds(row, &more->matches[i]))
+			to->matches[to->nmatches++] = more->matches[i];
+	qsort(to->matches, to->nmatches, sizeof(*to->matches), by_number);
+}
+
+/* T's state from its row: for entrants may have left. */
+static void rebuild(struct lobby_tournament *t)
+{
+	uint32_t *out_rounds =
+		xcalloc(t->row.nentrants + 1, sizeof(*out_rounds));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->row.nentrants; i++)
+		out_rounds[i] = t->row.entrants[i].out_round;
+	tournament_free(t->state);
+	t->state = tournament_new(&t->row.rules, (unsigned)t->row.nentrants,
+				  out_rounds);
+	free(out_rounds);
+	for (size_t i = 0; i < t->row.nmatches; i++)
+		if (tournament_add_stored(t->state, &t->row.matches[i].result,
+					  t->row.matches[i].entrants) == 0)
+			t->row.matches[kept++] = t->row.matches[i];
+	t->row.nmatches = kept;
+}
+
+static struct lobby_tournament *take(struct lobby *lobby,
+				     struct lobby_tournament *old,
+				     const struct row_tournament *row)
+{
+	struct lobby_tournament *t = old;
+	struct row_tournament fresh;
+
+	if (t == NULL) {
+		t = xcalloc(1, sizeof(*t));
+		t->attendance =
+			xcalloc(row->nentrants + 1, sizeof(*t->attendance));
+		action_log(lobby, LOG_LEVEL_INFO,
+			   "tournament=%s event=running matches=%zu", row->name,
+			   row->nmatches);
+	}
+	copy_row(&fresh, row, old == NULL ? NULL : &old->row);
+	release_row(&t->row);
+	t->row = fresh;
+	rebuild(t);
+	t->is_stuck = row->nmaps == 0;
+	return t;
+}
+
+void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
+			 int64_t now_us)
+{
+	struct lobby_tournament **fresh = xcalloc(
+		rows->ntournaments + 1, sizeof(struct lobby_tournament *));
+	size_t n = 0;
+
+	(void)now_us;
+	for (size_t i = 0; i < rows->ntournaments; i++) {
+		const struct row_tournament *row = &rows->tournaments[i];
+		struct lobby_tournament *old = find(lobby, row->id);
+		struct ladder *ladder = ladder_by_id(lobby, row->ladder_id);
+
+		if (row->state != ROW_TOURNAMENT_RUNNING)
+			continue;
+		for (size_t k = 0; old != NULL && k < lobby->ntournaments; k++)
+			if (lobby->tournaments[k] == old)
+				lobby->tournaments[k] =
+					lobby->tournaments
+						[--lobby->ntournaments];
+		fresh[n++] = take(lobby, old, row);
+		if (ladder != NULL)
+			start_touch(lobby, ladder);
+	}
+	tournaments_release(lobby);
+	lobby->tournaments = fresh;
+	lobby->ntournaments = n;
+}

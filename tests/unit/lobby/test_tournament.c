@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tournament.c - the lobby plays the host's tournaments. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/match/record.h"
+#include "tests/unit/lobby/script.h"
+#include "tests/unit/unit.h"
+
+enum { GRACE_S = 5 };
+
+/* Of the bots' rows in that order, on the rabbit ladder: seeds 100, 101, ... */
+static struct row_tournament *plan(struct world *world, const int *bots,
+				   size_t count, enum tournament_format format)
+{
+	const struct row_ladder *ladder = &world->ladders[LADDER_RABBIT];
+	struct row_tournament *t = xcalloc(1, sizeof(*t));
+
+	t->id = 7;
+	t->ladder_id = ladder->id;
+	(void)snprintf(t->name, sizeof(t->name), "cup");
+	t->state = ROW_TOURNAMENT_RUNNING;
+	t->rules.format = format;
+	t->rules.seats = 1;
+	t->rules.group = format == TOURNAMENT_CONTEST ? 1 : 2;
+	t->rules.sets = 1;
+	t->rules.rounds = format == TOURNAMENT_CONTEST ? 2 : 0;
+	t->seed_first = 100;
+	t->seed_last = 199;
+	t->grace_s = GRACE_S;
+	t->nmaps = 1;
+	t->map_ids = xcalloc(1, sizeof(*t->map_ids));
+	t->map_ids[0] = ladder->map_ids[0];
+	t->entrants = xcalloc(count, sizeof(*t->entrants));
+	t->nentrants = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct row_bot *bot = &world->bots[bots[i]];
+
+		t->entrants[i].bot_id = bot->id;
+		t->entrants[i].version_id = bot->version_id;
+		memcpy(t->entrants[i].bot, bot->name, sizeof(bot->name));
+	}
+	world->rows.tournaments = t;
+	world->rows.ntournaments = 1;
+	return t;
+}
+
+static void discard(struct world *world)
+{
+	free(world->rows.tournaments->map_ids);
+	free(world->rows.tournaments->entrants);
+	free(world->rows.tournaments->matches);
+	free(world->rows.tournaments);
+	world->rows.tournaments = NULL;
+	world->rows.ntournaments = 0;
+}
+
+/* The meetings of the records that wait, taken as if they were stored. */
+static unsigned take(struct world *world, struct match_meeting *ret)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < world->nrecords; i++)
+		ret[count++] = world->records[i]->meeting;
+	world_store(world);
+	return count;
+}
+
+static void contest_plays_each_instance_once_and_ends(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct match_meeting meetings[8];
+
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	plan(world, bots, 2, TOURNAMENT_CONTEST);
+	world_catalogue(world);
+	world->holds_store = true;
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "b > @play rabbit-runner\n"
+			  "b <~ @match 2 *rated=0\n"
+			  "a > @ready 1\n"
+			  "a <~ @args corridor.txt *\n"
+			  "a > @resign 1\n");
+	assert_int_equal(take(world, meetings), 1);
+	assert_int_equal(meetings[0].tournament, 7);
+	assert_int_equal(meetings[0].pairing, 0);
+	assert_int_equal(meetings[0].entrants[0], 0);
+	world_play(world, "a <~ @match 3 *rated=0\n"
+			  "a > @ready 3\n"
+			  "a > @resign 3\n"
+			  "b > @ready 2\n"
+			  "b > @resign 2\n");
+	assert_int_equal(take(world, meetings), 2);
+	assert_int_equal(meetings[0].pairing, 2);
+	assert_int_equal(meetings[1].pairing, 1);
+	/* Who has nothing left to play there plays on the ladder. */
+	world_play(world, "a <~ @match 4 *rated=1\n"
+			  "b <~ @match 5 *rated=0\n"
+			  "b > @ready 5\n"
+			  "b > @resign 5\n");
+	assert_int_equal(take(world, meetings), 1);
+	/* What stands in the store now is its end; then the ladder goes on. */
+	world_play(world, "* log tournament=cup event=finished matches=4\n");
+	assert_int_equal(take(world, meetings), 1);
+	assert_true(meetings[0].is_end);
+	discard(world);
+	world_catalogue(world);
+}
+
+static void absent_are_waited_for_once_and_lose(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct match_meeting meetings[8];
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=1\n");
+	plan(world, bots, 2, TOURNAMENT_CONTEST);
+	world_catalogue(world);
+	world_play(world, "a > @ready 1\n"
+			  "a > @resign 1\n"
+			  "a <~ @match 2 *rated=0\n"
+			  "* t 6000\n"
+			  "a > @ready 2\n"
+			  "a > @resign 2\n"
+			  "a <~ @match 3 *rated=0\n"
+			  "a > @ready 3\n");
+	/* Nobody was waited for while crazy had matches to play. */
+	assert_null(strstr(buf_text(&world->log), "absent"));
+	world->holds_store = true;
+	world_play(world, "a > @resign 3\n");
+	assert_int_equal(take(world, meetings), 1);
+	assert_int_equal(meetings[0].absent, 0);
+	world_play(world, "* log tournament=cup bot=lazy event=absent *\n"
+			  "* t 4900\n");
+	assert_int_equal(take(world, meetings), 0);
+	world_play(world, "* t 200\n"
+			  "* log tournament=cup event=finished matches=4\n");
+	assert_int_equal(take(world, meetings), 3);
+	assert_int_equal(meetings[0].absent, 1);
+	assert_int_equal(meetings[0].entrants[0], 1);
+	assert_int_equal(meetings[1].absent, 1);
+	assert_true(meetings[2].is_end);
+	discard(world);
+	world_catalogue(world);
+}
+
+static void who_comes_within_the_grace_plays(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+
+	plan(world, bots, 2, TOURNAMENT_ROUND_ROBIN);
+	world_catalogue(world);
+	world_play(world, "* t 3000\n");
+	world_login(world, 'b', "lazy");
+	world_play(world, "b > @play rabbit-runner\n"
+			  "b <~ @match 1 *rated=0\n"
+			  "b > @ready 1\n"
+			  "* t 60000\n");
+	discard(world);
+	world_catalogue(world);
+}
+
+static void results_on_disk_are_not_played_again(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct row_tournament *t;
+	struct match_meeting meetings[8];
+
+	world_login(world, 'a', "crazy");
+	t = plan(world, bots, 2, TOURNAMENT_ROUND_ROBIN);
+	t->matches = xcalloc(1, sizeof(*t->matches));
+	t->nmatches = 1;
+	t->matches[0].match_id = 900;
+	t->matches[0].nseats = 1;
+	t->matches[0].entrants[0] = 0;
+	t->matches[0].result.ranks[0] = 1;
+	world_catalogue(world);
+	world->holds_store = true;
+	/* Only lazy's run is left: crazy plays on its ladder. */
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=1\n"
+			  "* t 5100\n"
+			  "* log tournament=cup event=finished matches=2\n");
+	assert_int_equal(take(world, meetings), 2);
+	assert_int_equal(meetings[0].number, 1);
+	assert_int_equal(meetings[0].absent, 1);
+	discard(world);
+	world_catalogue(world);
+}
+
+static void withdrawn_and_vanished_entrants_forfeit_at_once(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY, BOT_GONE };
+	struct world *world = *state;
+	struct match_meeting meetings[8];
+	struct row_tournament *t;
+	unsigned count;
+
+	t = plan(world, bots, 3, TOURNAMENT_CONTEST);
+	t->entrants[1].out_round = 1;
+	world->holds_store = true;
+	world_catalogue(world);
+	count = take(world, meetings);
+	assert_int_equal(count, 4);
+	for (unsigned i = 0; i < count; i++)
+		assert_true(meetings[i].absent == 1 &&
+			    meetings[i].entrants[0] > 0);
+	discard(world);
+	world_catalogue(world);
+}
+
+static void cancelled_tournament_makes_no_more_matches(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct match_meeting meetings[8];
+
+	world_login(world, 'a', "crazy");
+	plan(world, bots, 2, TOURNAMENT_CONTEST);
+	world_catalogue(world);
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n");
+	discard(world);
+	world_catalogue(world);
+	world->holds_store = true;
+	world_play(world, "a > @resign 1\n");
+	assert_int_equal(take(world, meetings), 1);
+	assert_int_equal(meetings[0].tournament, 7);
+	world_play(world, "a <~ @match 2 *rated=1\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WORLD_TEST(contest_plays_each_instance_once_and_ends),
+		WORLD_TEST(absent_are_waited_for_once_and_lose),
+		WORLD_TEST(who_comes_within_the_grace_plays),
+		WORLD_TEST(results_on_disk_are_not_played_again),
+		WORLD_TEST(withdrawn_and_vanished_entrants_forfeit_at_once),
+		WORLD_TEST(cancelled_tournament_makes_no_more_matches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
