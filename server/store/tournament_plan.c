@@ -75,6 +75,9 @@ static int take_ladder(struct admin *admin, struct row_tournament *ret,
 	while ((err = query_step(&query)) > 0)
 		ret->map_ids[ret->nmaps++] = query_i64(&query, 0);
 	query_close(&query);
+	if (err == 0 && ret->nmaps == 0)
+		err = admin_refuse(admin, "ladder", ret->ladder,
+				   "has no maps of its own, only drawn ones");
 	return err;
 }
 

@@ -152,6 +152,8 @@ static void what_makes_no_tournament_is_refused(void **state)
 		"{\"command\": \"tournament create\", \"name\": \"x\", "
 		"\"ladder\": \"lambda-mining\", \"format\": \"contest\"}",
 		"too few entrants");
+	sql(store, "DELETE FROM ladder_map WHERE ladder_id = 1");
+	refuses(store, ROBIN, "no maps of its own");
 	store_close(store);
 }
 
