@@ -30,9 +30,29 @@ const struct word words[WORD_NWORDS] = {
 				"characters, no blank") },
 		{ MAY("proto", "version of this protocol, 1 when missing"),
 		  MAY("client", "name and version of the program, for the log"),
-		  MAY("version", "version of the bot, for the record"),
+		  MAY("version", "what you call this version of the bot: 1 to "
+				 "32 of A-Z a-z 0-9 . _ + -; a new name makes "
+				 "a new version; the active one when missing"),
+		  MAY("candidate", "1: a new version does not become the active "
+				   "one, and plays unrated"),
 		  MAY("ping", "1: this client answers `@ping` with `@pong`") },
 		.doc = "log in; answered by `@welcome` or `@error`",
+	},
+	[WORD_REGISTER] = {
+		"register", CLIENT, IN(NEW),
+		{ NEED("NAME", "the new bot's name: 3 to 24 of a-z 0-9 - _, "
+			       "beginning with a letter or a digit; capital "
+			       "letters become small") },
+		{ MAY("invite", "the host's invite, good for one bot"),
+		  MAY("token", "the token of another bot of yours, in place of "
+			       "an invite") },
+		.doc = "make a bot; answered by `@registered` or `@error`; then "
+		       "log in",
+	},
+	[WORD_ROTATE] = {
+		"rotate", CLIENT, IN(IDLE) | IN(QUEUED), { { 0 } }, { { 0 } },
+		.doc = "have the bot's tokens replaced by a new one; links that "
+		       "are logged in stay; answered by `@token` or `@error`",
 	},
 	[WORD_HELP] = {
 		"help", BOTH, PHASES_ALL, { { 0 } }, { { 0 } },
@@ -113,8 +133,22 @@ const struct word words[WORD_NWORDS] = {
 		.doc = "the server's first line",
 	},
 	[WORD_WELCOME] = {
-		"welcome", SERVER, 0, { NEED("NAME", "the bot") }, { { 0 } },
+		"welcome", SERVER, 0, { NEED("NAME", "the bot") },
+		{ MAY("version", "the version that this connection plays; told "
+				 "when the login named one") },
 		.doc = "logged in",
+	},
+	[WORD_REGISTERED] = {
+		"registered", SERVER, 0, { NEED("NAME", "the new bot") },
+		{ NEED("token", "its token, told only now: keep it") },
+		.doc = "the bot is there; `@login` may follow",
+	},
+	[WORD_TOKEN] = {
+		"token", SERVER, 0,
+		{ NEED("TOKEN", "the bot's new token, told only now: keep it") },
+		{ { 0 } },
+		.doc = "the answer to `@rotate`; the old tokens open nothing any "
+		       "more",
 	},
 	[WORD_ERROR] = {
 		"error", SERVER, 0,
@@ -292,6 +326,11 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 		"no such bot, or not its token" },
 	[ERROR_PROTOCOL_VERSION] = { "protocol-version", true,
 		"this server speaks protocol 1" },
+	[ERROR_VERSION_RETIRED] = { "version-retired", true,
+		"that version is retired: give a new one another name, or have "
+		"the host activate it again" },
+	[ERROR_TOO_MANY_VERSIONS] = { "too-many-versions", true,
+		"the bot has as many versions as it may" },
 	[ERROR_BOT_DISABLED] = { "bot-disabled", true,
 		"the host has disabled this bot" },
 	[ERROR_BOT_BUSY] = { "bot-busy", true,
@@ -303,12 +342,25 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 		"the server has no room for another connection" },
 	[ERROR_ADDRESS_LIMIT] = { "address-limit", true,
 		"too many connections or failed logins from this address" },
+	[ERROR_TRY_LATER] = { "try-later", false,
+		"the server cannot do that just now; before login the connection "
+		"may end" },
 	[ERROR_SLOW_READER] = { "slow-reader", true,
 		"too much output waits to be read" },
 	[ERROR_SHUTDOWN] = { "shutdown", true,
 		"the server is going down" },
 	[ERROR_INTERNAL] = { "internal", true,
 		"the server has failed here; the fault is its own" },
+	[ERROR_REGISTRATION_CLOSED] = { "registration-closed", false,
+		"nobody can register here without the host" },
+	[ERROR_INVITE_REFUSED] = { "invite-refused", false,
+		"the invite or the token is not valid" },
+	[ERROR_NAME_REFUSED] = { "name-refused", false,
+		"no bot can have this name" },
+	[ERROR_NAME_TAKEN] = { "name-taken", false,
+		"another bot or owner has this name, or one like it" },
+	[ERROR_TOO_MANY_BOTS] = { "too-many-bots", false,
+		"the owner has as many bots as he may" },
 	[ERROR_UNKNOWN_LADDER] = { "unknown-ladder", false,
 		"no ladder of this name" },
 	[ERROR_LADDER_DISABLED] = { "ladder-disabled", false,

@@ -15,7 +15,7 @@
 
 enum { FILE_BYTES_MAX = 1024 * 1024, PORT_MAX = 65535, VALUE_SHOWN = 120 };
 
-enum kind { KIND_LISTEN, KIND_TEXT, KIND_LEVEL, KIND_NUMBER };
+enum kind { KIND_LISTEN, KIND_TEXT, KIND_LEVEL, KIND_NUMBER, KIND_WORD };
 
 struct key {
 	const char *name;
@@ -25,32 +25,43 @@ struct key {
 	int64_t min, max, fallback;
 	const char *text_fallback;
 	const char *doc;
+	/* of KIND_WORD: a number is which; NULL ends them */
+	const char *const *words;
 };
 
 #define AT(member) offsetof(struct config, member)
-#define TEXT(name, member, text, doc)                                 \
-	{                                                             \
-		name, KIND_TEXT, true, AT(member), 0, 0, 0, text, doc \
+#define TEXT(name, member, text, doc)                                       \
+	{                                                                   \
+		name, KIND_TEXT, true, AT(member), 0, 0, 0, text, doc, NULL \
 	}
 #define NUMBER(name, member, min, max, fallback, doc)                     \
 	{                                                                 \
 		name, KIND_NUMBER, false, AT(member), min, max, fallback, \
-			NULL, doc                                         \
+			NULL, doc, NULL                                   \
 	}
+#define WORD(name, member, words, fallback, text, doc)                         \
+	{                                                                      \
+		name, KIND_WORD, false, AT(member), 0, 0, fallback, text, doc, \
+			words                                                  \
+	}
+
+/* As enum store_registration. */
+static const char *const registrations[] = { "closed", "invite", "open", NULL };
+static const char *const off_on[] = { "off", "on", NULL };
 
 /* clang-format off */
 static const struct key keys[] = {
 	{ "listen", KIND_LISTEN, true, 0, 0, 0, 0, "127.0.0.1:4455",
-	  "addresses for bots, each HOST:PORT or [IPV6]:PORT; an empty HOST is every address, port 0 lets the kernel choose" },
+	  "addresses for bots, each HOST:PORT or [IPV6]:PORT; an empty HOST is every address, port 0 lets the kernel choose", NULL },
 	TEXT("host", host, "", "the name that bots are greeted with; empty: the machine's"),
 	TEXT("database", database, "hill.db", "the SQLite file; made when it is not there"),
 	TEXT("control", control, "", "the control socket for hillctl; empty: the database's path with .sock behind it"),
 	{ "log", KIND_TEXT, false, AT(log), 0, 0, 0, "",
-	  "the log file, opened again at SIGHUP; empty: standard error" },
+	  "the log file, opened again at SIGHUP; empty: standard error", NULL },
 	{ "log-level", KIND_LEVEL, false, AT(log_level), 0, 0, LOG_LEVEL_INFO, "info",
-	  "the least grave lines to write: error, warn, info or debug" },
+	  "the least grave lines to write: error, warn, info or debug", NULL },
 	{ "workers", KIND_NUMBER, true, AT(workers), 1, 64, 2, NULL,
-	  "threads for long computations and for reading maps" },
+	  "threads for long computations and for reading maps", NULL },
 	NUMBER("drain-seconds", drain_seconds, 0, 86400, 60,
 	       "how long running matches may go on after SIGTERM"),
 	NUMBER("login-seconds", login_seconds, 1, 3600, LIMIT_LOGIN_MS / 1000,
@@ -65,6 +76,18 @@ static const struct key keys[] = {
 	       "wrong logins from one address before it must wait"),
 	NUMBER("login-failure-seconds", login_failure_seconds, 1, 86400, 10,
 	       "after this time one wrong login is forgotten"),
+	WORD("registration", registration, registrations, 1, "invite",
+	     "who may register a bot: nobody (closed), who has an invite or a bot already (invite), or everybody (open)"),
+	NUMBER("registrations-per-hour", registrations_per_hour, 1, 1000000, 20,
+	       "tries to register a bot from one address in an hour"),
+	NUMBER("bots-per-owner", bots_per_owner, 1, 1000000, 5,
+	       "bots that an owner may register; the host may add more"),
+	NUMBER("versions-per-day", versions_per_day, 1, 1000, 3,
+	       "new versions of a bot in 24 hours that are rated; more play unrated until there is room"),
+	NUMBER("versions-per-bot", versions_per_bot, 1, 1000000, 1000,
+	       "versions of a bot in all"),
+	WORD("guests", guests, off_on, 0, "off",
+	     "whether anybody may play unrated matches without a bot: off or on"),
 	NUMBER("retry-after-seconds", retry_after_seconds, 1, 86400, 10,
 	       "what a refused client is told to wait"),
 	NUMBER("matches-max", matches_max, 1, 1000000, 10000,
@@ -170,6 +193,25 @@ static bool add_listen(struct config *config, const char *text)
 	return true;
 }
 
+/* Whether TEXT is one of KEY's words; if so *RET says which. */
+static bool parse_word(const struct key *key, const char *text, int64_t *ret)
+{
+	for (int64_t i = 0; key->words[i] != NULL; i++) {
+		if (strcmp(key->words[i], text) == 0) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "off, on" appended to RET. */
+static void add_words(const struct key *key, struct buf *ret)
+{
+	for (size_t i = 0; key->words[i] != NULL; i++)
+		buf_add_format(ret, "%s%s", i == 0 ? "" : ", ", key->words[i]);
+}
+
 /* Set KEY from TEXT; false when it does not fit. Lists only add. */
 static bool set_text(struct config *config, const struct key *key,
 		     const char *text)
@@ -186,8 +228,23 @@ static bool set_text(struct config *config, const struct key *key,
 	case KIND_NUMBER:
 		return parse_number(text, key->min, key->max,
 				    number_at(config, key));
+	case KIND_WORD:
+		return parse_word(key, text, number_at(config, key));
 	}
 	return false;
+}
+
+static int refuse_word(const struct key *key, const char *where,
+		       const char *value, struct config_error *error)
+{
+	struct buf words = BUF_INIT(VALUE_SHOWN);
+	int rc;
+
+	add_words(key, &words);
+	rc = fail(error, "%s: key \"%s\": %.*s is not one of %s", where,
+		  key->name, VALUE_SHOWN, value, buf_text(&words));
+	buf_release(&words);
+	return rc;
 }
 
 static int refuse(const struct key *key, const char *where, const char *value,
@@ -208,6 +265,8 @@ static int refuse(const struct key *key, const char *where, const char *value,
 			    "%s: key \"%s\": %.*s is not one of error, warn, "
 			    "info, debug",
 			    where, key->name, VALUE_SHOWN, value);
+	case KIND_WORD:
+		return refuse_word(key, where, value, error);
 	case KIND_NUMBER:
 		break;
 	}
@@ -378,6 +437,7 @@ static bool is_same(const struct config *a, const struct config *b,
 	case KIND_LEVEL:
 		return a->log_level == b->log_level;
 	case KIND_NUMBER:
+	case KIND_WORD:
 		return memcmp(at_a, at_b, sizeof(int64_t)) == 0;
 	}
 	return true;

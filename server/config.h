@@ -43,6 +43,12 @@ struct config {
 	int64_t logins_pending_per_address;
 	int64_t login_failures_max;
 	int64_t login_failure_seconds;
+	int64_t registration; /* enum store_registration */
+	int64_t registrations_per_hour;
+	int64_t bots_per_owner;
+	int64_t versions_per_day;
+	int64_t versions_per_bot;
+	int64_t guests; /* 1: on */
 	int64_t retry_after_seconds;
 	int64_t matches_max;
 	int64_t results_max;

@@ -15,6 +15,7 @@
 #include "server/dev.h"
 #include "server/net/net.h"
 #include "server/options.h"
+#include "server/store/register.h"
 #include "server/store/store.h"
 
 enum {
@@ -49,6 +50,11 @@ static void make_settings(const struct config *config, const char *host,
 				(uint32_t)config->login_failures_max,
 			.failure_forget_ms =
 				(uint32_t)config->login_failure_seconds * 1000,
+			.is_registration_closed =
+				config->registration ==
+				STORE_REGISTRATION_CLOSED,
+			.registrations_per_hour =
+				(uint32_t)config->registrations_per_hour,
 			.retry_after_s = (uint32_t)config->retry_after_seconds,
 			.matches_max = (uint32_t)config->matches_max,
 			.results_max = (uint32_t)config->results_max,
@@ -65,6 +71,18 @@ static void make_settings(const struct config *config, const char *host,
 		.dead_peer_ms = (uint32_t)config->dead_peer_seconds * 1000,
 		.workers = (unsigned)config->workers,
 	};
+}
+
+static void set_rules(struct store *store, const struct config *config)
+{
+	const struct store_rules rules = {
+		.registration = (enum store_registration)config->registration,
+		.bots_per_owner = (uint32_t)config->bots_per_owner,
+		.versions_per_day = (uint32_t)config->versions_per_day,
+		.versions_per_bot = (uint32_t)config->versions_per_bot,
+	};
+
+	store_set_rules(store, &rules);
 }
 
 /* A start that fails is told where the host looks: in the log, on stderr. */
@@ -106,6 +124,7 @@ static void on_hangup(void *arg)
 				  strerror(-rc));
 	}
 	log_set_level(config.log_level);
+	set_rules(hilld->store, &config);
 	make_settings(&config, "", &settings);
 	net_configure(hilld->net, &settings);
 	config_release(&hilld->config);
@@ -177,6 +196,7 @@ static int open_store(struct daemon *hilld)
 		start_failed(hilld, "", error.text);
 		return rc;
 	}
+	set_rules(hilld->store, &hilld->config);
 	rc = store_writer_start(hilld->store);
 	if (rc < 0)
 		start_failed(hilld, "store writer: ", strerror(-rc));
@@ -265,6 +285,7 @@ static int prepare_dev(struct daemon *hilld)
 	dev_database(&hilld->dev, &hilld->dev_database);
 	options_presume(&hilld->options, "log-level", "warn");
 	options_presume(&hilld->options, "drain-seconds", "0");
+	options_presume(&hilld->options, "registration", "open");
 	options_presume(&hilld->options, "listen", "127.0.0.1:0");
 	options_presume(&hilld->options, "database",
 			buf_text(&hilld->dev_database));

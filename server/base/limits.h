@@ -17,6 +17,7 @@ enum {
 	LIMIT_REPLY_LINES = 1024,   /* lines of one reply, where it has more */
 	LIMIT_OVERLONG_FACTOR = 16, /* x line-max without an LF ends the link */
 	LIMIT_APPOINTMENTS = 1024,  /* matches that wait for certain bots */
+	LIMIT_ASKS = 256, /* of peers, that wait for the store's answer */
 	LIMIT_MAP_BYTES = 32 * 1024 * 1024,
 	LIMIT_LOGIN_MS = 10000,    /* from connect to a correct login */
 	LIMIT_BAD_LINES_LOGIN = 5, /* lines in a row that cannot be taken */

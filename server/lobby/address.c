@@ -7,6 +7,8 @@
 
 #include "server/base/limits.h"
 
+static const int64_t HOUR_US = INT64_C(3600) * 1000000;
+
 void address_table_init(struct address_table *table, uint64_t hash_key)
 {
 	for (size_t i = 0; i < ADDRESS_BUCKETS; i++)
@@ -101,7 +103,7 @@ void address_drop(struct address_table *table, struct address *address)
 	address->peers--;
 	if (address->peers > 0)
 		return;
-	if (address->failures == 0) {
+	if (address->failures == 0 && address->registrations == 0) {
 		forget_address(table, address);
 		return;
 	}
@@ -122,19 +124,43 @@ void address_fail(struct address *address, int64_t now_us)
 	address->failures++;
 }
 
-uint32_t address_wait_s(struct address *address, uint32_t limit,
-			int64_t forget_us, int64_t now_us)
+/*
+ * Seconds until there is room again in a bucket of LIMIT, from which one drips
+ * every FORGET_US since *SINCE_US.
+ */
+static uint32_t bucket_wait_s(uint32_t *count, int64_t *since_us,
+			      uint32_t limit, int64_t forget_us, int64_t now_us)
 {
 	int64_t wait_us;
 
-	while (address->failures > 0 &&
-	       now_us - address->failed_us >= forget_us) {
-		address->failures--;
-		address->failed_us += forget_us;
+	while (*count > 0 && now_us - *since_us >= forget_us) {
+		(*count)--;
+		*since_us += forget_us;
 	}
-	if (address->failures < limit)
+	if (*count < limit)
 		return 0;
-	wait_us = (int64_t)(address->failures - limit) * forget_us +
-		  address->failed_us + forget_us - now_us;
+	wait_us = (int64_t)(*count - limit) * forget_us + *since_us +
+		  forget_us - now_us;
 	return (uint32_t)((wait_us + 999999) / 1000000);
+}
+
+uint32_t address_wait_s(struct address *address, uint32_t limit,
+			int64_t forget_us, int64_t now_us)
+{
+	return bucket_wait_s(&address->failures, &address->failed_us, limit,
+			     forget_us, now_us);
+}
+
+void address_register(struct address *address, int64_t now_us)
+{
+	if (address->registrations == 0)
+		address->registered_us = now_us;
+	address->registrations++;
+}
+
+uint32_t address_register_wait_s(struct address *address, uint32_t limit,
+				 int64_t now_us)
+{
+	return bucket_wait_s(&address->registrations, &address->registered_us,
+			     limit, HOUR_US / limit, now_us);
 }

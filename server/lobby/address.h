@@ -3,7 +3,8 @@
  * address.h - what one host may do to all: connections and wrong logins.
  *
  * An IPv6 network of 64 bits counts as one host. An address is remembered as
- * long as it has connections or wrong logins not yet forgotten; without
+ * long as it has connections, or wrong logins or registrations not yet
+ * forgotten; without
  * connections at most LIMIT_ADDRESSES_KEPT of them, the oldest go first.
  * Loop thread only.
  */
@@ -24,6 +25,8 @@ struct address {
 	uint32_t prelogin; /* of these, not logged in yet */
 	uint32_t failures; /* wrong logins not yet forgotten */
 	int64_t failed_us; /* from then on the next one is being forgotten */
+	uint32_t registrations; /* tried, not yet forgotten */
+	int64_t registered_us;  /* as failed_us */
 	LIST_ENTRY(address) chain;
 	TAILQ_ENTRY(address) link; /* in `unused` while peers == 0 */
 };
@@ -57,5 +60,11 @@ void address_fail(struct address *address, int64_t now_us);
  */
 uint32_t address_wait_s(struct address *address, uint32_t limit,
 			int64_t forget_us, int64_t now_us) WARN_UNUSED;
+
+/* One more registration was tried. */
+void address_register(struct address *address, int64_t now_us);
+/* Seconds until ADDRESS may register: LIMIT at once, and LIMIT an hour. */
+uint32_t address_register_wait_s(struct address *address, uint32_t limit,
+				 int64_t now_us) WARN_UNUSED;
 
 #endif

@@ -85,7 +85,27 @@ void bot_unref(struct bot *bot)
 		free(standing);
 	}
 	free(bot->tokens);
+	free(bot->versions);
 	free(bot);
+}
+
+const struct row_version *bot_version_by_id(const struct bot *bot, int64_t id)
+{
+	for (size_t i = 0; i < bot->nversions; i++) {
+		if (bot->versions[i].id == id)
+			return &bot->versions[i];
+	}
+	return NULL;
+}
+
+const struct row_version *bot_version_by_label(const struct bot *bot,
+					       struct slice label)
+{
+	for (size_t i = 0; i < bot->nversions; i++) {
+		if (slice_is(label, bot->versions[i].label))
+			return &bot->versions[i];
+	}
+	return NULL;
 }
 
 struct standing *bot_standing(struct bot *bot, int64_t ladder_id)
@@ -135,6 +155,9 @@ static void set_bot(struct bot *bot, const struct row_bot *row)
 	free(bot->tokens);
 	bot->tokens = NULL;
 	bot->ntokens = 0;
+	free(bot->versions);
+	bot->versions = NULL;
+	bot->nversions = 0;
 }
 
 static int by_bot_id(const void *a, const void *b)
@@ -177,6 +200,37 @@ static void add_tokens(struct bot **bots, const struct row_catalogue *rows)
 	}
 }
 
+static void add_versions(struct bot **bots, const struct row_catalogue *rows)
+{
+	for (size_t i = 0; i < rows->nversions; i++) {
+		const struct row_version *row = &rows->versions[i];
+		struct bot **found = bsearch(&row->bot_id, bots, rows->nbots,
+					     sizeof(*bots), find_bot_id);
+		struct bot *bot;
+
+		if (found == NULL)
+			continue;
+		bot = *found;
+		bot->versions = xreallocarray(bot->versions, bot->nversions + 1,
+					      sizeof(*bot->versions));
+		bot->versions[bot->nversions++] = *row;
+	}
+}
+
+/* A candidate may be active now; what is retired stays as it was. */
+static void refresh_peers(const struct bot *bot)
+{
+	struct lobby_peer *peer;
+
+	TAILQ_FOREACH(peer, &bot->peers, group) {
+		const struct row_version *version =
+			bot_version_by_id(bot, peer->version_id);
+
+		if (version != NULL)
+			peer->rated_from_us = version->rated_from_us;
+	}
+}
+
 static void replace_bots(struct lobby *lobby, const struct row_catalogue *rows,
 			 int64_t now_us)
 {
@@ -204,6 +258,7 @@ static void replace_bots(struct lobby *lobby, const struct row_catalogue *rows,
 	}
 	qsort(bots, rows->nbots, sizeof(*bots), by_bot_id);
 	add_tokens(bots, rows);
+	add_versions(bots, rows);
 	qsort(bots, rows->nbots, sizeof(*bots), by_bot_name);
 	lobby->bots = bots;
 	lobby->nbots = rows->nbots;
@@ -215,6 +270,7 @@ static void replace_bots(struct lobby *lobby, const struct row_catalogue *rows,
 		bot_unref(old[i]);
 	}
 	for (size_t i = 0; i < rows->nbots; i++) {
+		refresh_peers(bots[i]);
 		if (bots[i]->is_disabled)
 			send_away(lobby, bots[i], now_us);
 	}

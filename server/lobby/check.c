@@ -15,11 +15,15 @@ static void check_peer(const struct lobby *lobby, const struct lobby_peer *peer)
 	assert(peer->address->peers > 0);
 	session_check(&peer->session);
 	if (peer->is_closing) {
+		assert(peer->ask == NULL);
 		assert(peer->bot == NULL && peer->play == NULL);
 		assert(peer->waiting == NULL && LIST_EMPTY(&peer->told));
 		assert(!peer->is_running);
 		return;
 	}
+	if (peer->ask != NULL)
+		assert(peer->ask->peer == peer);
+	assert(peer->session.state != SESSION_LOGIN || peer->ask != NULL);
 	assert((peer->bot != NULL) == session_is_logged_in(&peer->session));
 	for (entry = peer->waiting; entry != NULL; entry = entry->next) {
 		assert(entry->peer == peer);

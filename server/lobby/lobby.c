@@ -19,6 +19,7 @@ struct lobby *lobby_new(const struct lobby_config *config)
 	LIST_INIT(&lobby->peers);
 	TAILQ_INIT(&lobby->prelogin);
 	TAILQ_INIT(&lobby->runs);
+	TAILQ_INIT(&lobby->asks);
 	memcpy(&hash_key, config->random_key, sizeof(hash_key));
 	address_table_init(&lobby->addresses, hash_key);
 	/* Never NULL: bsearch and qsort want an array, even of none. */
@@ -59,6 +60,7 @@ void lobby_free(struct lobby *lobby)
 	}
 	while ((peer = LIST_FIRST(&lobby->peers)) != NULL)
 		peer_free(lobby, peer);
+	asks_release(lobby);
 	actions_release(lobby);
 	appointment_release(lobby);
 	tournaments_release(lobby);
@@ -123,7 +125,7 @@ void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us)
 
 int64_t lobby_deadline(const struct lobby *lobby)
 {
-	const struct lobby_peer *first = TAILQ_FIRST(&lobby->prelogin);
+	const struct lobby_peer *first = peer_first_login(lobby);
 	int64_t deadline_us = heap_first_key(&lobby->deadlines);
 
 	if (!TAILQ_EMPTY(&lobby->runs) || !TAILQ_EMPTY(&lobby->due))

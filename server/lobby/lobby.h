@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/name.h"
+#include "proto/words.h"
 #include "server/base/alloc.h"
 #include "server/base/log.h"
 
@@ -62,7 +64,9 @@ struct lobby_config {
 	uint32_t failures_per_address; /* wrong logins at once ... */
 	uint32_t failure_forget_ms;    /* ... one is forgotten after this */
 	uint32_t retry_after_s; /* told when everything of a kind is in use */
-	uint32_t matches_max;   /* in play at once */
+	bool is_registration_closed;     /* nobody may register a bot */
+	uint32_t registrations_per_hour; /* tried from one address; 1.. */
+	uint32_t matches_max;            /* in play at once */
 	uint32_t results_max;   /* results that may wait for the store */
 	uint32_t stall_void_ms; /* a match that the loop costs more is void */
 	uint64_t match_budget_bytes; /* engines' states in all */
@@ -124,6 +128,11 @@ enum lobby_action_kind {
 	LOBBY_RUN_MATCH,
 	/* Reserve COUNT match ids for good, then lobby_ids. */
 	LOBBY_RESERVE_IDS,
+	/*
+	 * Have the store carry out ASK (on a worker, which may read it till
+	 * then), read the catalogue again if it changed, then lobby_answered.
+	 */
+	LOBBY_ASK,
 	LOBBY_LOG, /* a line BYTES (no LF) of LEVEL for the log */
 	/* After lobby_drain: nothing is left to wait for; the loop may end. */
 	LOBBY_DRAINED,
@@ -142,12 +151,40 @@ struct lobby_action {
 	struct lobby_map *block;
 	struct match_record *record;
 	struct lobby_play *play;
+	const struct lobby_ask *ask; /* the lobby's, until lobby_answered */
 	int64_t map_id;
 	uint32_t count;
 	const struct game *game; /* the next four: LOBBY_MAKE_MAP */
 	const struct game_preset *preset;
 	uint64_t seed;
 	int64_t ladder_id;
+};
+
+/* What a peer wants of the store; see server/store/register.h. */
+enum lobby_ask_kind {
+	LOBBY_ASK_VERSION,  /* store_version(bot_id, label, is_candidate) */
+	LOBBY_ASK_REGISTER, /* store_register(name, invite, token) */
+	LOBBY_ASK_ROTATE,   /* store_rotate(bot_id) */
+	LOBBY_NASKS
+};
+
+struct lobby_ask {
+	uint64_t id;
+	enum lobby_ask_kind kind;
+	int64_t bot_id;
+	bool is_candidate;
+	char label[NAME_VERSION_MAX + 1];
+	char name[NAME_BOT_MAX + 1];
+	char invite[NAME_TOKEN_MAX + 1]; /* "": none */
+	char token[NAME_TOKEN_MAX + 1];  /* "": none */
+};
+
+/* The answer to it. Texts are borrowed for the call. */
+struct lobby_answer {
+	enum error_code code; /* ERROR_NONE: done */
+	const char *text;     /* why not; NULL: the table's words */
+	int64_t version_id;
+	const char *name, *token;
 };
 
 /* The whole state at a glance, for `hillctl status`. */
@@ -294,6 +331,12 @@ void lobby_store_refused(struct lobby *lobby, int64_t match_id, int64_t now_us);
  */
 void lobby_round_closed(struct lobby *lobby, int64_t round_id,
 			const struct row_closing *closing, int64_t now_us);
+/*
+ * The store has carried out the ask ASK_ID, or refused it; what it changed is
+ * in the catalogue already.
+ */
+void lobby_answered(struct lobby *lobby, uint64_t ask_id,
+		    const struct lobby_answer *answer, int64_t now_us);
 /*
  * The store cannot write (true), or can again (false). While it cannot, no
  * match starts and who waits is told.

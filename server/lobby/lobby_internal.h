@@ -72,8 +72,10 @@ struct bot {
 	bool is_disabled;
 	uint32_t ntokens;
 	uint8_t (*tokens)[ROW_HASH_BYTES]; /* owned */
-	struct peer_list peers;            /* oldest login first */
-	struct standing *standings;        /* owned */
+	struct row_version *versions; /* owned: the active one, candidates */
+	size_t nversions;
+	struct peer_list peers;     /* oldest login first */
+	struct standing *standings; /* owned */
 	char name[LIMIT_NAME_BYTES + 1];
 };
 
@@ -224,6 +226,14 @@ struct map_mark {
 	uint64_t mark;
 };
 
+/* What a peer waits for the store to do: asks.c. */
+struct ask {
+	struct lobby_ask body;
+	struct lobby_peer *peer;      /* NULL once it is gone */
+	char client[LOG_QUOTE_BYTES]; /* of its login */
+	TAILQ_ENTRY(ask) link;        /* lobby->asks */
+};
+
 struct lobby_peer {
 	void *conn;
 	uint64_t link_id;
@@ -231,6 +241,8 @@ struct lobby_peer {
 	struct address *address;
 	struct bot *bot;               /* NULL before login */
 	int64_t version_id;            /* of the bot: that of the login */
+	int64_t rated_from_us;         /* its matches count; INT64_MAX: never */
+	struct ask *ask;               /* it is not heard until the answer */
 	struct lobby_play *play;       /* while offered or playing */
 	struct waiting *waiting;       /* owned; in the order of @play */
 	struct told_list told;         /* seats whose result it is to hear */
@@ -330,6 +342,9 @@ struct lobby {
 
 	struct ladder_list touched;
 	struct ladder_list held;
+	TAILQ_HEAD(, ask) asks; /* oldest first */
+	size_t nasks;
+	uint64_t last_ask;
 	uint64_t next_ticket;
 	uint64_t random_count;
 
@@ -389,6 +404,8 @@ void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark);
  */
 void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
 		    int64_t now_us);
+/* Whether what PEER plays may count for a ladder: by its version, now. */
+bool peer_is_rated(const struct lobby_peer *peer, int64_t now_us);
 /* PEER has left its match: what waited for that goes on. */
 void peer_left_match(struct lobby *lobby, struct lobby_peer *peer,
 		     int64_t now_us);
@@ -397,8 +414,12 @@ void peer_was_told(struct lobby *lobby, struct lobby_peer *peer,
 		   int64_t now_us);
 /* PEER may have lines to take now: go on with it in this loop turn. */
 void peer_wake(struct lobby *lobby, struct lobby_peer *peer);
+/* PEER is heard again: what it has said by now, or what comes. */
+void peer_listen(struct lobby *lobby, struct lobby_peer *peer);
 /* Take some lines of the peers in lobby->runs. */
 void peer_run_all(struct lobby *lobby, int64_t now_us);
+/* Who must log in next, or NULL: not those that wait for an answer. */
+struct lobby_peer *peer_first_login(const struct lobby *lobby);
 void peer_expire_logins(struct lobby *lobby, int64_t now_us);
 void peer_free(struct lobby *lobby, struct lobby_peer *peer);
 
@@ -406,7 +427,30 @@ void peer_free(struct lobby *lobby, struct lobby_peer *peer);
 void login_try(struct lobby *lobby, struct lobby_peer *peer,
 	       const struct session_request *request, int64_t now_us);
 
+/*
+ * PEER, whose token was right, plays VERSION (NULL: the bot's active one) from
+ * now on, or is told why not. CLIENT, for the log, is quoted already.
+ */
+void login_enter(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
+		 const struct row_version *version, const char *client,
+		 int64_t now_us);
+
+/* asks.c */
+void ask_version(struct lobby *lobby, struct lobby_peer *peer,
+		 const struct bot *bot, const struct session_request *request,
+		 int64_t now_us);
+void ask_register(struct lobby *lobby, struct lobby_peer *peer,
+		  const struct session_request *request, int64_t now_us);
+void ask_rotate(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);
+/* PEER hears no answer any more. */
+void ask_forget(struct lobby_peer *peer);
+void asks_release(struct lobby *lobby);
+
 /* catalogue.c */
+/* Those of BOT that are not retired, or NULL. */
+const struct row_version *bot_version_by_id(const struct bot *bot, int64_t id);
+const struct row_version *bot_version_by_label(const struct bot *bot,
+					       struct slice label);
 struct bot *bot_find(struct lobby *lobby, struct slice name);
 struct ladder *ladder_find(struct lobby *lobby, struct slice name);
 /* Listed ones, or NULL. */

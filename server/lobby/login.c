@@ -49,19 +49,57 @@ static void refuse_wrong(struct lobby *lobby, struct lobby_peer *peer,
 }
 
 static void let_in(struct lobby *lobby, struct lobby_peer *peer,
-		   struct bot *bot)
+		   struct bot *bot, const struct row_version *version)
 {
 	size_t mark = lobby->scratch.len;
 
 	TAILQ_REMOVE(&lobby->prelogin, peer, group);
 	peer->address->prelogin--;
 	peer->bot = bot_ref(bot);
-	peer->version_id = bot->version_id;
+	peer->version_id = version != NULL ? version->id : bot->version_id;
+	peer->rated_from_us =
+		version != NULL ? version->rated_from_us : INT64_MIN;
 	bot->npeers++;
 	lobby->nlogged_in++;
 	TAILQ_INSERT_TAIL(&bot->peers, peer, group);
-	session_login_ok(&peer->session, bot->name, &lobby->scratch);
+	session_login_ok(&peer->session, bot->name,
+			 version != NULL ? version->label : NULL,
+			 &lobby->scratch);
 	action_send(lobby, peer, mark, false);
+}
+
+/* Whether BOT has room for one more connection, be it another's place. */
+static bool make_room(struct lobby *lobby, const struct lobby_peer *peer,
+		      const struct bot *bot, int64_t now_us)
+{
+	struct lobby_peer *oldest;
+
+	if (bot->npeers < bot->max_connections)
+		return true;
+	oldest = oldest_free(bot);
+	if (oldest == NULL)
+		return false;
+	action_log(lobby, LOG_LEVEL_INFO,
+		   "conn=%" PRIu64 " bot=%s event=evicted by=%" PRIu64,
+		   oldest->link_id, bot->name, peer->link_id);
+	peer_refuse(lobby, oldest, ERROR_EVICTED, 0, NULL, now_us);
+	return true;
+}
+
+void login_enter(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
+		 const struct row_version *version, const char *client,
+		 int64_t now_us)
+{
+	if (!make_room(lobby, peer, bot, now_us)) {
+		peer_refuse(lobby, peer, ERROR_BOT_BUSY,
+			    lobby->config.retry_after_s, NULL, now_us);
+		return;
+	}
+	let_in(lobby, peer, bot, version);
+	action_log(lobby, LOG_LEVEL_INFO,
+		   "conn=%" PRIu64 " bot=%s event=login version=%s client=%s",
+		   peer->link_id, bot->name,
+		   version != NULL ? version->label : "-", client);
 }
 
 void login_try(struct lobby *lobby, struct lobby_peer *peer,
@@ -69,6 +107,7 @@ void login_try(struct lobby *lobby, struct lobby_peer *peer,
 {
 	const struct lobby_config *config = &lobby->config;
 	struct bot *bot = bot_find(lobby, request->name);
+	const struct row_version *version;
 	char client[LOG_QUOTE_BYTES];
 	uint32_t wait_s;
 
@@ -88,23 +127,17 @@ void login_try(struct lobby *lobby, struct lobby_peer *peer,
 		peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0, NULL, now_us);
 		return;
 	}
-	if (bot->npeers >= bot->max_connections) {
-		struct lobby_peer *oldest = oldest_free(bot);
-
-		if (oldest == NULL) {
-			peer_refuse(lobby, peer, ERROR_BOT_BUSY,
-				    config->retry_after_s, NULL, now_us);
+	if (request->version.len == 0) {
+		version = bot_version_by_id(bot, bot->version_id);
+	} else {
+		version = bot_version_by_label(bot, request->version);
+		if (version == NULL) {
+			ask_version(lobby, peer, bot, request, now_us);
 			return;
 		}
-		action_log(lobby, LOG_LEVEL_INFO,
-			   "conn=%" PRIu64 " bot=%s event=evicted by=%" PRIu64,
-			   oldest->link_id, bot->name, peer->link_id);
-		peer_refuse(lobby, oldest, ERROR_EVICTED, 0, NULL, now_us);
 	}
-	let_in(lobby, peer, bot);
-	action_log(lobby, LOG_LEVEL_INFO,
-		   "conn=%" PRIu64 " bot=%s event=login client=%s",
-		   peer->link_id, bot->name,
-		   log_quote(client, sizeof(client), request->client.text,
-			     request->client.len));
+	login_enter(lobby, peer, bot, version,
+		    log_quote(client, sizeof(client), request->client.text,
+			      request->client.len),
+		    now_us);
 }

@@ -41,6 +41,7 @@ struct lobby_peer *lobby_peer_open(struct lobby *lobby,
 /* The peer no longer counts as its bot's, or as one that may still log in. */
 static void leave_group(struct lobby *lobby, struct lobby_peer *peer)
 {
+	ask_forget(peer);
 	if (peer->bot == NULL) {
 		TAILQ_REMOVE(&lobby->prelogin, peer, group);
 		peer->address->prelogin--;
@@ -185,6 +186,14 @@ static void resume_reading(struct lobby *lobby, struct lobby_peer *peer)
 		action_add(lobby, LOBBY_RESUME, peer);
 }
 
+void peer_listen(struct lobby *lobby, struct lobby_peer *peer)
+{
+	if (framer_has_line(&peer->session.framer) || peer->is_eof)
+		peer_wake(lobby, peer);
+	else if (!peer->is_closing && !peer->is_dead)
+		resume_reading(lobby, peer);
+}
+
 /* One frame of PEER: the session's answer, then what it asks of us. */
 static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
 		       const struct frame *frame, int64_t now_us)
@@ -202,6 +211,12 @@ static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
 		break;
 	case SESSION_ASK_LADDERS:
 		ladders_tell(lobby, peer);
+		break;
+	case SESSION_ASK_REGISTER:
+		ask_register(lobby, peer, &request, now_us);
+		break;
+	case SESSION_ASK_ROTATE:
+		ask_rotate(lobby, peer, now_us);
 		break;
 	case SESSION_ASK_PLAY:
 		waiting_play(lobby, peer, &request, now_us);
@@ -254,6 +269,12 @@ static void end_of_lines(struct lobby *lobby, struct lobby_peer *peer,
 	peer_close(lobby, peer, now_us);
 }
 
+/* Whether the next line of PEER may be taken. */
+static bool may_hear(const struct lobby_peer *peer)
+{
+	return peer->ask == NULL && (peer->play == NULL || play_wants(peer));
+}
+
 /*
  * Take lines from what was kept and from INPUT, a bounded number; keep the
  * rest and stop reading as long as there is a rest.
@@ -270,8 +291,8 @@ static void take_lines(struct lobby *lobby, struct lobby_peer *peer,
 	for (unsigned i = 0; i < most; i++) {
 		struct frame frame;
 
-		if (peer->play != NULL && !play_wants(peer)) {
-			/* play_apply wakes it when the match wants again. */
+		if (!may_hear(peer)) {
+			/* play_apply or the answer wakes it. */
 			keep_rest(lobby, peer, input, now_us);
 			return;
 		}
@@ -301,7 +322,7 @@ void lobby_peer_bytes(struct lobby *lobby, struct lobby_peer *peer,
 
 	if (peer->is_closing || peer->is_dead)
 		return;
-	if (peer->is_running || (peer->play != NULL && !play_wants(peer))) {
+	if (peer->is_running || !may_hear(peer)) {
 		/* A last read of one that is paused: behind what it has. */
 		keep_rest(lobby, peer, &input, now_us);
 		lobby_settle(lobby, now_us);
@@ -340,11 +361,27 @@ void peer_run_all(struct lobby *lobby, int64_t now_us)
 	}
 }
 
+struct lobby_peer *peer_first_login(const struct lobby *lobby)
+{
+	struct lobby_peer *peer;
+
+	TAILQ_FOREACH(peer, &lobby->prelogin, group) {
+		if (peer->ask == NULL)
+			return peer;
+	}
+	return NULL;
+}
+
+bool peer_is_rated(const struct lobby_peer *peer, int64_t now_us)
+{
+	return peer->rated_from_us <= now_us;
+}
+
 void peer_expire_logins(struct lobby *lobby, int64_t now_us)
 {
 	struct lobby_peer *peer;
 
-	while ((peer = TAILQ_FIRST(&lobby->prelogin)) != NULL &&
+	while ((peer = peer_first_login(lobby)) != NULL &&
 	       session_deadline(&peer->session) <= now_us) {
 		struct session_request request;
 		size_t mark = lobby->scratch.len;

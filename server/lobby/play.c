@@ -319,6 +319,8 @@ void play_request(struct lobby *lobby, struct lobby_peer *peer,
 	case SESSION_ASK_NOTHING:
 	case SESSION_ASK_LOGIN:
 	case SESSION_ASK_LADDERS:
+	case SESSION_ASK_REGISTER:
+	case SESSION_ASK_ROTATE:
 	case SESSION_ASK_PLAY:
 	case SESSION_ASK_LEAVE:
 	case SESSION_ASK_CLOSE:

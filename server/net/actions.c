@@ -92,6 +92,9 @@ static void act(struct net *net, const struct lobby_action *action)
 	case LOBBY_RESERVE_IDS:
 		store_ask_ids(net->store);
 		break;
+	case LOBBY_ASK:
+		net_ask(net, action->ask);
+		break;
 	case LOBBY_LOG:
 		log_line(action->level, "%.*s", (int)action->len,
 			 action->bytes);

@@ -14,12 +14,6 @@
 
 enum { PEEK_BYTES = 4096 }; /* a longer command is for the store alone */
 
-struct net_job {
-	struct pool_job job; /* first */
-	struct net *net;     /* borrowed; the worker uses only its store */
-	void (*finish)(struct net_job *job); /* on the loop; frees it */
-};
-
 struct map_job {
 	struct net_job base;        /* first */
 	int64_t id;                 /* to load */
@@ -51,9 +45,9 @@ struct admin_job {
 	struct store_error error;
 };
 
-static void submit(struct net *net, struct net_job *job,
-		   void (*run)(struct pool_job *job),
-		   void (*finish)(struct net_job *job))
+void net_submit(struct net *net, struct net_job *job,
+		void (*run)(struct pool_job *job),
+		void (*finish)(struct net_job *job))
 {
 	job->net = net;
 	job->job.run = run;
@@ -137,7 +131,7 @@ void net_load_map(struct net *net, int64_t map_id)
 	struct map_job *job = xcalloc(1, sizeof(*job));
 
 	job->id = map_id;
-	submit(net, &job->base, load_map, finish_map);
+	net_submit(net, &job->base, load_map, finish_map);
 }
 
 static void make_map(struct pool_job *pool_job)
@@ -175,7 +169,7 @@ void net_make_map(struct net *net, const struct lobby_action *action)
 	struct map_job *job = xcalloc(1, sizeof(*job));
 
 	job->wanted = *action;
-	submit(net, &job->base, make_map, finish_making);
+	net_submit(net, &job->base, make_map, finish_making);
 }
 
 /* ---- matches ---- */
@@ -202,7 +196,7 @@ void net_run_match(struct net *net, struct lobby_play *play)
 	struct play_job *job = xcalloc(1, sizeof(*job));
 
 	job->play = play;
-	submit(net, &job->base, run_match, finish_match);
+	net_submit(net, &job->base, run_match, finish_match);
 }
 
 /* ---- the host's commands ---- */
@@ -405,7 +399,7 @@ void net_admin(struct net *net, uint64_t id, char *command_take, size_t len)
 		return;
 	}
 	if (job->rematch != 0)
-		submit(net, &job->base, read_rematch, finish_rematch);
+		net_submit(net, &job->base, read_rematch, finish_rematch);
 	else
-		submit(net, &job->base, run_admin, finish_admin);
+		net_submit(net, &job->base, run_admin, finish_admin);
 }

@@ -7,6 +7,7 @@
  *	conn.c      a connection: reads, sends, closes
  *	actions.c   carries out what the lobby decided
  *	jobs.c      what goes to the workers and comes back
+ *	asks.c      likewise what peers want of the store
  *	control.c   the control socket
  *	loop.c      turns, deadlines, signals, the store's events
  *
@@ -45,7 +46,13 @@ enum {
 };
 
 struct control;
-struct net_job;
+
+/* What a worker does for the loop; the first member of each job. */
+struct net_job {
+	struct pool_job job; /* first */
+	struct net *net;     /* borrowed; the worker uses only its store */
+	void (*finish)(struct net_job *job); /* on the loop; frees it */
+};
 
 /*
  *	           LOBBY_CLOSE              all sent             eof or time
@@ -186,6 +193,10 @@ void net_act(struct net *net);
 void net_put_held(struct net *net);
 
 /* ---- jobs.c ---- */
+/* RUN the job on a worker, then FINISH it on the loop. */
+void net_submit(struct net *net, struct net_job *job,
+		void (*run)(struct pool_job *job),
+		void (*finish)(struct net_job *job));
 void net_load_map(struct net *net, int64_t map_id);
 /* What LOBBY_MAKE_MAP asks for. */
 void net_make_map(struct net *net, const struct lobby_action *action);
@@ -199,6 +210,10 @@ void net_admin(struct net *net, uint64_t id, char *command_take, size_t len);
 void net_start_tournaments(struct net *net);
 /* Finish the jobs that have come back. */
 void net_finish_jobs(struct net *net);
+
+/* ---- asks.c ---- */
+/* Have the store carry out ASK; then lobby_answered. */
+void net_ask(struct net *net, const struct lobby_ask *ask);
 
 /* ---- control.c ---- */
 void control_free(struct control *control);

@@ -13,7 +13,7 @@
 /* The states that each state may be left for. */
 static const unsigned moves[SESSION_NSTATES] = {
 	[SESSION_NEW] = TO(LOGIN) | TO(CLOSED),
-	[SESSION_LOGIN] = TO(IDLE) | TO(CLOSED),
+	[SESSION_LOGIN] = TO(NEW) | TO(IDLE) | TO(CLOSED),
 	[SESSION_IDLE] = TO(QUEUED) | TO(OFFERED) | TO(CLOSED),
 	[SESSION_QUEUED] = TO(IDLE) | TO(OFFERED) | TO(CLOSED),
 	[SESSION_OFFERED] = TO(READY) | TO(IDLE) | TO(QUEUED) | TO(CLOSED),
@@ -254,6 +254,7 @@ static void request_init(struct session_request *request)
 	request->token.text = "";
 	request->client.text = "";
 	request->version.text = "";
+	request->invite.text = "";
 	request->line.text = "";
 }
 
@@ -267,7 +268,9 @@ static void request_close(const struct session *session,
 void session_line(struct session *session, const struct frame *frame,
 		  struct buf *out, struct session_request *ret)
 {
-	assert(session->state != SESSION_LOGIN);
+	/* Without memory for what must wait there is no waiting. */
+	assert(session->state != SESSION_LOGIN ||
+	       frame->kind == FRAME_NO_MEMORY);
 	request_init(ret);
 	if (session->state != SESSION_CLOSED)
 		take_frame(session, frame, out, ret);
@@ -300,13 +303,34 @@ void session_expire(struct session *session, int64_t now_us, struct buf *out,
 	session_check(session);
 }
 
-void session_login_ok(struct session *session, const char *bot, struct buf *out)
+void session_login_ok(struct session *session, const char *bot,
+		      const char *version, struct buf *out)
 {
 	assert(session->state == SESSION_LOGIN);
 	session_set_state(session, SESSION_IDLE);
 	session_set_limits(session, LIMIT_GAME_LINE_BYTES);
 	control_add_word(out, WORD_WELCOME);
 	control_add_arg(out, bot);
+	if (version != NULL && session->names_version)
+		control_add_key(out, "version", version);
+	control_add_end(out);
+	session_check(session);
+}
+
+static void end_registering(struct session *session)
+{
+	session->is_registering = false;
+	session_set_state(session, SESSION_NEW);
+}
+
+void session_registered(struct session *session, const char *name,
+			const char *token, struct buf *out)
+{
+	assert(session->state == SESSION_LOGIN && session->is_registering);
+	end_registering(session);
+	control_add_word(out, WORD_REGISTERED);
+	control_add_arg(out, name);
+	control_add_key(out, "token", token);
 	control_add_end(out);
 	session_check(session);
 }
@@ -318,6 +342,8 @@ void session_refuse(struct session *session, enum error_code code,
 		return;
 	control_add_error(out, code, retry_after_s,
 			  text != NULL ? text : error_kinds[code].doc);
+	if (session->state == SESSION_LOGIN && session->is_registering)
+		end_registering(session);
 	if (session->state == SESSION_LOGIN || error_kinds[code].closes)
 		session_close_for(session, error_kinds[code].name);
 	session_check(session);

@@ -10,7 +10,7 @@
  *	}
  *
  *	                 login_ok         queued
- *	   NEW --> LOGIN --------> IDLE ---------> QUEUED
+ *	   NEW <-> LOGIN --------> IDLE ---------> QUEUED
  *	    |        |              ^ ^  <---left---  |
  *	    |        |       cancel | |               | offer (from IDLE too)
  *	    |        |        or end| +--end/cancel-- v
@@ -48,16 +48,18 @@ enum session_state {
 /* What the lobby has to do about a line. */
 enum session_kind {
 	SESSION_ASK_NOTHING,
-	SESSION_ASK_LOGIN,   /* answer: session_login_ok, session_refuse */
-	SESSION_ASK_LADDERS, /* answer: the list of them */
-	SESSION_ASK_PLAY,    /* answer: session_queued, session_refuse */
-	SESSION_ASK_LEAVE,   /* answer: session_left, session_refuse */
-	SESSION_ASK_READY,   /* of the current match; the state has moved */
-	SESSION_ASK_SKIP,    /* the oldest reply owed will not come */
-	SESSION_ASK_GONE,    /* the bot's program has ended */
-	SESSION_ASK_RESIGN,  /* also while only offered */
-	SESSION_ASK_GAME,    /* a game line of the current match */
-	SESSION_ASK_CLOSE,   /* the session is CLOSED; close_reason says why */
+	SESSION_ASK_LOGIN,    /* answer: session_login_ok, session_refuse */
+	SESSION_ASK_REGISTER, /* answer: session_registered, session_refuse */
+	SESSION_ASK_ROTATE,   /* answer: @token, session_refuse */
+	SESSION_ASK_LADDERS,  /* answer: the list of them */
+	SESSION_ASK_PLAY,     /* answer: session_queued, session_refuse */
+	SESSION_ASK_LEAVE,    /* answer: session_left, session_refuse */
+	SESSION_ASK_READY,    /* of the current match; the state has moved */
+	SESSION_ASK_SKIP,     /* the oldest reply owed will not come */
+	SESSION_ASK_GONE,     /* the bot's program has ended */
+	SESSION_ASK_RESIGN,   /* also while only offered */
+	SESSION_ASK_GAME,     /* a game line of the current match */
+	SESSION_ASK_CLOSE,    /* the session is CLOSED; close_reason says why */
 	SESSION_NKINDS
 };
 
@@ -75,9 +77,11 @@ struct session_request {
 	int64_t match_id;     /* READY, SKIP, GONE, RESIGN, GAME */
 	struct slice name;    /* LOGIN: the bot, a valid name; PLAY, LEAVE: the
 			         ladder, a valid name; LEAVE: "" for all */
-	struct slice token;   /* LOGIN; to be hashed at once, never logged */
+	struct slice token;   /* LOGIN, REGISTER ("": none); never logged */
 	struct slice client;  /* LOGIN: client=, "" */
-	struct slice version; /* LOGIN: version=, ""; not recorded yet */
+	struct slice version; /* LOGIN: version=, a valid label, or "" */
+	struct slice invite;  /* REGISTER: invite=, ""; never logged */
+	bool is_candidate;    /* LOGIN */
 	bool is_quiet;        /* READY */
 	struct slice line;    /* GAME: the reply; "" when is_long */
 	bool is_long;         /* GAME: the line was over line-max */
@@ -98,7 +102,9 @@ struct session {
 	uint8_t state;            /* enum session_state */
 	uint8_t bad_lines;        /* in a row */
 	bool was_told_stray;
-	bool wants_ping; /* LOGIN's ping=1, for when hilld sends @ping */
+	bool names_version;  /* LOGIN said version= */
+	bool is_registering; /* in LOGIN: goes back to NEW */
+	bool wants_ping;     /* LOGIN's ping=1, for when hilld sends @ping */
 };
 
 /* A new connection, to log in by LOGIN_BY_US. session_release frees. */
@@ -125,12 +131,19 @@ void session_expire(struct session *session, int64_t now_us, struct buf *out,
 		    struct session_request *ret);
 
 /* The lobby's answers and news. Each appends its control line to OUT. */
-/* `@welcome NAME`; longer lines from now on. LOGIN -> IDLE. */
-void session_login_ok(struct session *session, const char *bot,
-		      struct buf *out);
 /*
- * `@error CODE retry-after=S : TEXT` (no key when 0). Closes when the state is
- * LOGIN or the code's table says so. TEXT NULL: the table's words.
+ * `@welcome NAME`, with version=VERSION (may be NULL) where the login named
+ * one; longer lines from now on. LOGIN -> IDLE.
+ */
+void session_login_ok(struct session *session, const char *bot,
+		      const char *version, struct buf *out);
+/* `@registered NAME token=TOKEN`: LOGIN -> NEW. */
+void session_registered(struct session *session, const char *name,
+			const char *token, struct buf *out);
+/*
+ * `@error CODE retry-after=S : TEXT` (no key when 0). Closes when the code's
+ * table says so or the state is LOGIN; but a peer that wanted to register is
+ * NEW again. TEXT NULL: the table's words.
  */
 void session_refuse(struct session *session, enum error_code code,
 		    int64_t retry_after_s, const char *text, struct buf *out);

@@ -18,11 +18,35 @@ enum {
 typedef void (*word_fn)(struct session *session, const struct control *control,
 			struct buf *out, struct session_request *ret);
 
+/* version= and candidate=; false when they were refused. */
+static bool take_version(struct session *session, const struct control *control,
+			 struct buf *out, struct session_request *ret)
+{
+	const struct slice *version = control_key(control, "version");
+	const struct slice *candidate = control_key(control, "candidate");
+	const char *wrong = NULL;
+
+	if (version != NULL && !name_is_version(version->text, version->len))
+		wrong = "a version has 1 to 32 of A-Z a-z 0-9 . _ + -";
+	else if (candidate != NULL && !slice_is(*candidate, "1"))
+		wrong = "candidate= may be 1 and nothing else";
+	else if (candidate != NULL && version == NULL)
+		wrong = "candidate=1 wants version= as well";
+	if (wrong != NULL) {
+		session_refuse_line(session, ERROR_BAD_ARGUMENTS, wrong, out);
+		return false;
+	}
+	if (version != NULL)
+		ret->version = *version;
+	session->names_version = version != NULL;
+	ret->is_candidate = candidate != NULL;
+	return true;
+}
+
 static void take_login(struct session *session, const struct control *control,
 		       struct buf *out, struct session_request *ret)
 {
 	const struct slice *client = control_key(control, "client");
-	const struct slice *version = control_key(control, "version");
 	const struct slice *ping = control_key(control, "ping");
 	int64_t proto = WORDS_PROTOCOL;
 	int error;
@@ -47,15 +71,55 @@ static void take_login(struct session *session, const struct control *control,
 				    "that cannot be a token", out);
 		return;
 	}
+	if (!take_version(session, control, out, ret))
+		return;
 	ret->kind = SESSION_ASK_LOGIN;
 	ret->name = control->args[0];
 	ret->token = control->args[1];
 	if (client != NULL)
 		ret->client = *client;
-	if (version != NULL)
-		ret->version = *version;
 	session->wants_ping = ping != NULL && slice_is(*ping, "1");
 	session_set_state(session, SESSION_LOGIN);
+}
+
+static void take_register(struct session *session,
+			  const struct control *control, struct buf *out,
+			  struct session_request *ret)
+{
+	const struct slice *invite = control_key(control, "invite");
+	const struct slice *token = control_key(control, "token");
+	const char *wrong = NULL;
+
+	/* Which names are free, and which are names, is for the store. */
+	if (control->args[0].len > NAME_BOT_MAX)
+		wrong = name_bot_rule();
+	else if (invite != NULL && token != NULL)
+		wrong = "invite= or token=, not both";
+	else if ((invite != NULL &&
+		  !name_is_token(invite->text, invite->len)) ||
+		 (token != NULL && !name_is_token(token->text, token->len)))
+		wrong = "that can be no invite and no token";
+	if (wrong != NULL) {
+		session_refuse_line(session, ERROR_BAD_ARGUMENTS, wrong, out);
+		return;
+	}
+	ret->kind = SESSION_ASK_REGISTER;
+	ret->name = control->args[0];
+	if (invite != NULL)
+		ret->invite = *invite;
+	if (token != NULL)
+		ret->token = *token;
+	session->is_registering = true;
+	session_set_state(session, SESSION_LOGIN);
+}
+
+static void take_rotate(struct session *session, const struct control *control,
+			struct buf *out, struct session_request *ret)
+{
+	(void)session;
+	(void)control;
+	(void)out;
+	ret->kind = SESSION_ASK_ROTATE;
 }
 
 /* Append TEXT without the backquotes that PROTOCOL.md wants. */
@@ -224,6 +288,8 @@ static const struct {
 	bool is_of_match; /* the first argument is a match */
 } handlers[WORD_NWORDS] = {
 	[WORD_LOGIN] = { take_login, false },
+	[WORD_REGISTER] = { take_register, false },
+	[WORD_ROTATE] = { take_rotate, false },
 	[WORD_HELP] = { take_help, false },
 	[WORD_LADDERS] = { take_ladders, false },
 	[WORD_PING] = { take_ping, false },

@@ -78,7 +78,14 @@ static void answer(struct run *run, const struct session_request *request)
 			session_refuse(session, ERROR_LOGIN_FAILED, 1, NULL,
 				       &run->log);
 		else
-			session_login_ok(session, "bot", &run->log);
+			session_login_ok(session, "bot", NULL, &run->log);
+		break;
+	case SESSION_ASK_REGISTER:
+		if (request->invite.len > 0)
+			session_refuse(session, ERROR_INVITE_REFUSED, 0, NULL,
+				       &run->log);
+		else
+			session_registered(session, "bot", "t0ken", &run->log);
 		break;
 	case SESSION_ASK_PLAY:
 		if (run->ladders > 0) {
@@ -108,6 +115,7 @@ static void answer(struct run *run, const struct session_request *request)
 		leave(run);
 		break;
 	case SESSION_ASK_LADDERS:
+	case SESSION_ASK_ROTATE:
 	case SESSION_ASK_SKIP:
 	case SESSION_ASK_NOTHING:
 	case SESSION_ASK_CLOSE:

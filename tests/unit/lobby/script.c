@@ -63,6 +63,13 @@ static void make_bots(struct world *world)
 		bot->version = 1;
 		bot->max_connections = i == BOT_CRAZY ? 3 : 2;
 		bot->is_disabled = i == BOT_GONE;
+		world->versions[i] = (struct row_version){
+			.id = i + 1,
+			.bot_id = i + 1,
+			.number = 1,
+			.rated_from_us = INT64_MIN,
+			.label = "1",
+		};
 		(void)snprintf(bot->name, sizeof(bot->name), "%s", names[i]);
 		world->tokens[i].id = world->tokens[i].bot_id = i + 1;
 		SHA256((const unsigned char *)"right", 5,
@@ -124,6 +131,7 @@ void world_init(struct world *world)
 		.prelogin_per_address = 6,
 		.failures_per_address = 3,
 		.failure_forget_ms = 10000,
+		.registrations_per_hour = 4,
 		.retry_after_s = 30,
 		.matches_max = 10,
 		.results_max = 4,
@@ -143,6 +151,8 @@ void world_init(struct world *world)
 	world->rows = (struct row_catalogue){
 		.bots = world->bots,
 		.nbots = SCRIPT_BOTS,
+		.versions = world->versions,
+		.nversions = SCRIPT_BOTS,
 		.tokens = world->tokens,
 		.ntokens = SCRIPT_BOTS,
 		.ladders = world->ladders,
@@ -219,6 +229,73 @@ static void make_map(struct world *world, const struct lobby_action *action)
 		       SCRIPT_MADE + world->nmade++, map, world->now_us);
 }
 
+/* As the store does; false when the label is refused. */
+static bool make_version(struct world *world, const struct lobby_ask *ask,
+			 int64_t *ret_id)
+{
+	struct row_version *made = &world->versions[world->rows.nversions];
+
+	if (strcmp(ask->label, "old") == 0)
+		return false;
+	assert_true(world->rows.nversions < SCRIPT_VERSIONS);
+	*ret_id = 100 + (int64_t)world->rows.nversions++;
+	*made = (struct row_version){
+		.id = *ret_id,
+		.bot_id = ask->bot_id,
+		.is_candidate = ask->is_candidate,
+		.rated_from_us = ask->is_candidate ? INT64_MAX : INT64_MIN,
+	};
+	memcpy(made->label, ask->label, sizeof(made->label));
+	for (unsigned i = 0; i < SCRIPT_BOTS && !ask->is_candidate; i++) {
+		struct row_bot *bot = &world->bots[i];
+
+		if (bot->id != ask->bot_id)
+			continue;
+		/* The old one is retired: nobody's. */
+		for (size_t k = 0; k < world->rows.nversions; k++) {
+			if (world->versions[k].id == bot->version_id)
+				world->versions[k].bot_id = 999;
+		}
+		bot->version_id = *ret_id;
+	}
+	world_catalogue(world);
+	return true;
+}
+
+static void answer(struct world *world, const struct lobby_ask *ask)
+{
+	struct lobby_answer reply = { .name = ask->name, .token = "hill_new" };
+
+	switch (ask->kind) {
+	case LOBBY_ASK_VERSION:
+		if (!make_version(world, ask, &reply.version_id))
+			reply.code = ERROR_VERSION_RETIRED;
+		break;
+	case LOBBY_ASK_REGISTER:
+		if (strcmp(ask->name, "taken") == 0) {
+			reply.code = ERROR_NAME_TAKEN;
+			reply.text = "taken is taken";
+		}
+		break;
+	case LOBBY_ASK_ROTATE:
+		reply.token = "hill_next";
+		break;
+	case LOBBY_NASKS:
+		fail();
+	}
+	lobby_answered(world->lobby, ask->id, &reply, world->now_us);
+}
+
+void world_answer(struct world *world)
+{
+	size_t count = world->nasks;
+
+	world->nasks = 0;
+	for (size_t i = 0; i < count; i++)
+		answer(world, world->asks[i]);
+	world_apply(world);
+}
+
 static void store_one(struct world *world, struct match_record *record)
 {
 	int64_t id = record->id;
@@ -284,6 +361,7 @@ static void apply_peer(struct world *world, const struct lobby_action *action)
 	case LOBBY_MAKE_MAP:
 	case LOBBY_RUN_MATCH:
 	case LOBBY_RESERVE_IDS:
+	case LOBBY_ASK:
 	case LOBBY_LOG:
 	case LOBBY_DRAINED:
 	case LOBBY_NACTIONS:
@@ -329,6 +407,12 @@ static void apply_one(struct world *world, const struct lobby_action *action)
 		lobby_ids(world->lobby, world->next_id, action->count,
 			  world->now_us);
 		world->next_id += action->count;
+		break;
+	case LOBBY_ASK:
+		if (world->holds_asks)
+			world->asks[world->nasks++] = action->ask;
+		else
+			answer(world, action->ask);
 		break;
 	case LOBBY_LOG:
 		assert_null(memchr(action->bytes, '\n', action->len));

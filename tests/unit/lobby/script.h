@@ -32,6 +32,7 @@ enum {
 	SCRIPT_PEERS = 26,
 	SCRIPT_RECORDS = 512,
 	SCRIPT_BOTS = 5,
+	SCRIPT_VERSIONS = 32,
 	SCRIPT_MAPS = 3,
 	SCRIPT_LADDERS = 5,
 	SCRIPT_MADE = 1000 /* the id of the first map made */
@@ -59,6 +60,7 @@ struct world {
 	struct buf log;
 
 	struct row_bot bots[SCRIPT_BOTS];
+	struct row_version versions[SCRIPT_VERSIONS];
 	struct row_token tokens[SCRIPT_BOTS];
 	struct row_ladder ladders[SCRIPT_LADDERS];
 	struct row_map maps[SCRIPT_MAPS];
@@ -70,6 +72,7 @@ struct world {
 	bool holds_maps;  /* loads, and maps made, wait for world_load */
 	bool holds_ids;   /* no ids come */
 	bool holds_work;  /* busy matches wait for world_work */
+	bool holds_asks;  /* asks wait for world_answer */
 	bool holds_acks;  /* files are not acknowledged */
 	struct match_record *records[SCRIPT_RECORDS];
 	size_t nrecords; /* waiting */
@@ -79,6 +82,8 @@ struct world {
 	size_t nmakes;
 	struct lobby_play *work[SCRIPT_RECORDS];
 	size_t nwork;
+	const struct lobby_ask *asks[SCRIPT_PEERS];
+	size_t nasks;
 	int64_t next_id;
 	uint32_t rtt_us;  /* told when asked for; 0: not */
 	bool fails_makes; /* no map can be made */
@@ -104,6 +109,11 @@ void world_play(struct world *world, const char *text);
 void world_store(struct world *world);
 void world_load(struct world *world);
 void world_work(struct world *world);
+/*
+ * Answer the asks: a new version (label "old" is retired), a bot ("taken" is
+ * not free) with the token "hill_new", a new token "hill_next".
+ */
+void world_answer(struct world *world);
 /* Tell the lobby the (changed) catalogue. */
 void world_catalogue(struct world *world);
 /* For cmocka: *STATE is a new world, and is freed. */

@@ -138,10 +138,10 @@ static void speak(struct chaos *chaos, unsigned i)
 		"\n\n\n\n",
 		"@skip 1\n",
 	};
-	static const char *const words[] = { "ready",  "ready", "ready quiet",
-					     "resign", "skip",  "gone" };
+	static const char *const said[] = { "ready",  "ready", "ready quiet",
+					    "resign", "skip",  "gone" };
 	const struct player *player = &chaos->players[i];
-	const char *word = words[draw(chaos, COUNT_OF(words))];
+	const char *word = said[draw(chaos, COUNT_OF(said))];
 	char text[100];
 
 	if (draw(chaos, 3) > 0 && player->newest > 0) {

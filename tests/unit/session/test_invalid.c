@@ -45,7 +45,7 @@ static void feed(struct session *session, const char *data, size_t len,
 
 		session_line(session, &frame, out, &request);
 		if (request.kind == SESSION_ASK_LOGIN)
-			session_login_ok(session, "crazy", out);
+			session_login_ok(session, "crazy", NULL, out);
 	}
 }
 

@@ -111,7 +111,7 @@ static void answer(struct table *table, const struct session_request *request)
 	switch (request->kind) {
 	case SESSION_ASK_LOGIN:
 		assert_true(slice_is(request->name, "crazy"));
-		session_login_ok(&table->session, "crazy", &table->told);
+		session_login_ok(&table->session, "crazy", NULL, &table->told);
 		break;
 	case SESSION_ASK_PLAY:
 		assert_int_equal(slice_copy(request->name, name, sizeof(name)),
@@ -140,6 +140,8 @@ static void answer(struct table *table, const struct session_request *request)
 	case SESSION_ASK_CLOSE:
 		break;
 	case SESSION_ASK_LADDERS:
+	case SESSION_ASK_REGISTER:
+	case SESSION_ASK_ROTATE:
 	case SESSION_ASK_SKIP:
 	case SESSION_ASK_GONE:
 	case SESSION_NKINDS:

@@ -47,7 +47,7 @@ static void log_in(void)
 	session_init(&session, LOGIN_BY);
 	say("@login crazy t0ken proto=1\n");
 	assert_int_equal(request.kind, SESSION_ASK_LOGIN);
-	session_login_ok(&session, "crazy", &out);
+	session_login_ok(&session, "crazy", NULL, &out);
 }
 
 /* A session in STATE; where it has a match, that is MATCH. */
@@ -113,7 +113,7 @@ static void moves_only_as_the_table_says(void **state)
 		[SESSION_OFFERED] = "0 1 1 0 1 0 0 1",
 		[SESSION_READY] = "0 1 1 0 0 1 0 1",
 		[SESSION_PLAYING] = "0 1 1 0 0 0 0 1",
-		[SESSION_LOGIN] = "0 1 0 0 0 0 0 1",
+		[SESSION_LOGIN] = "1 1 0 0 0 0 0 1",
 		[SESSION_CLOSED] = "0 0 0 0 0 0 0 0",
 	};
 
@@ -148,7 +148,7 @@ static void hands_up_a_login(void **state)
 	assert_true(slice_is(request.client, "hill-bridge/1.0"));
 	assert_true(slice_is(request.version, "7"));
 	assert_true(session.wants_ping);
-	session_login_ok(&session, "crazy", &out);
+	session_login_ok(&session, "crazy", NULL, &out);
 	assert_string_equal(buf_text(&out), "@welcome crazy\n");
 	assert_int_equal(session.state, SESSION_IDLE);
 
@@ -657,7 +657,7 @@ static void a_hundred_words_in_one_packet(void **state)
 	while (framer_next(&session.framer, &input, &frame) != FRAME_MORE) {
 		session_line(&session, &frame, &out, &request);
 		if (request.kind == SESSION_ASK_LOGIN)
-			session_login_ok(&session, "crazy", &out);
+			session_login_ok(&session, "crazy", NULL, &out);
 	}
 	for (const char *at = buf_text(&out);
 	     (at = strstr(at, "@pong ")) != NULL; at++)
