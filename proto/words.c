@@ -296,6 +296,13 @@ const struct word words[WORD_NWORDS] = {
 			     "turns=500") },
 		.doc = "one ladder, in answer to `@ladders`",
 	},
+	[WORD_NOTICE] = {
+		"notice", SERVER, 0, { { 0 } }, { { 0 } },
+		.has_text = true,
+		.doc = "the host announces something, for people to read; each "
+		       "connection is told once, at login or when it is said, "
+		       "and a quiet match is over before",
+	},
 };
 
 const struct error_kind error_kinds[ERROR_NCODES] = {

@@ -76,6 +76,7 @@ enum word_id {
 	WORD_PLACE,
 	WORD_RESULT,
 	WORD_LADDER,
+	WORD_NOTICE,
 	WORD_NWORDS
 };
 

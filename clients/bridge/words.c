@@ -130,6 +130,9 @@ static void take_control(struct slot *slot, const struct control *control,
 	case WORD_ERROR:
 		take_error(slot, control);
 		break;
+	case WORD_NOTICE:
+		report_words(slot, "the host announces", &control->rest);
+		break;
 	case WORD_PING:
 		control_add_word(&slot->out, WORD_PONG);
 		control_add_end(&slot->out);

@@ -90,8 +90,9 @@ json_t *make_request(const struct ctl_call *call)
 		return request;
 	json_decref(request);
 	(void)ctl_usage(call, "'%s' is no good: it must be %s", word,
-			strcmp(command->name, "token revoke") == 0
-				? "a token's number"
+			command->arg_field != NULL &&
+					strcmp(command->arg_field, "id") == 0
+				? "a number"
 				: "UTF-8");
 	return NULL;
 }
@@ -196,6 +197,7 @@ static void print_done(const struct ctl_call *call)
 		{ "revoke", "revoked" },   { "rotate", "rotated" },
 		{ "start", "started" },    { "cancel", "cancelled" },
 		{ "reveal", "revealed" },  { "withdraw", "changed" },
+		{ "drop", "dropped" },
 	};
 	const char *verb = strchr(call->command->name, ' ') + 1;
 	struct buf name = BUF_INIT(65536);

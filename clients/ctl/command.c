@@ -259,7 +259,10 @@ static int refuse_command(const struct ctl_call *call, const char *group,
 			 is_near ? "'" : "");
 }
 
-/* Find the command that the next one or two words are. As ctl_parse. */
+/*
+ * Find the command that the next one or two words are: two, where one would do
+ * as well ("announce", "announce list"). As ctl_parse.
+ */
 static int read_command(struct line *line)
 {
 	const char *word = line->argv[line->at];
@@ -267,6 +270,12 @@ static int read_command(struct line *line)
 		line->at + 1 < line->argc ? line->argv[line->at + 1] : NULL;
 	char name[CTL_NAME_BYTES];
 
+	join_words(name, word, next);
+	line->call->command = ctl_find(name);
+	if (line->call->command != NULL && next != NULL) {
+		line->at += 2;
+		return 0;
+	}
 	join_words(name, word, NULL);
 	line->call->command = ctl_find(name);
 	if (line->call->command != NULL) {

@@ -94,6 +94,7 @@ struct ctl_call {
 extern const struct ctl_command ctl_admin_commands[];
 extern const struct ctl_command ctl_match_commands[];
 extern const struct ctl_command ctl_tournament_commands[];
+extern const struct ctl_command ctl_moderate_commands[];
 extern const struct ctl_option ctl_no_options[];
 
 /* ---- command.c ---- */

@@ -495,6 +495,7 @@ void lobby_catalogue_replace(struct lobby *lobby,
 	take_roads(lobby, rows);
 	ratings_take(&lobby->ratings, rows);
 	tournaments_replace(lobby, rows, now_us);
+	notice_take(lobby, rows, now_us);
 	lobby_settle(lobby, now_us);
 }
 
@@ -509,4 +510,5 @@ void catalogue_release(struct lobby *lobby)
 	}
 	free(lobby->ladders);
 	free(lobby->marks);
+	free(lobby->notices);
 }

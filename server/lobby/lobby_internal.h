@@ -250,7 +250,8 @@ struct lobby_peer {
 	TAILQ_ENTRY(lobby_peer) group; /* lobby->prelogin, bot->peers, dead */
 	TAILQ_ENTRY(lobby_peer) run;   /* lobby->runs, when is_running */
 	LIST_ENTRY(lobby_peer) all;
-	int64_t set_id; /* the round that it sits at, 0: none */
+	int64_t notice_id; /* the last announcement that it was told */
+	int64_t set_id;    /* the round that it sits at, 0: none */
 	uint8_t seat;
 	bool is_running; /* has lines left over from an earlier step */
 	bool is_paused;  /* its caller does not read it */
@@ -339,6 +340,9 @@ struct lobby {
 	size_t nmarks;
 	struct map_cache maps;
 	struct ratings ratings;
+
+	struct row_announcement *notices; /* owned; by id */
+	size_t nnotices;
 
 	struct ladder_list touched;
 	struct ladder_list held;
@@ -465,6 +469,13 @@ struct standing *bot_standing(struct bot *bot, int64_t ladder_id);
 /* Free LADDER when it is gone from the catalogue and nothing points to it. */
 void ladder_settle(struct lobby *lobby, struct ladder *ladder);
 void catalogue_release(struct lobby *lobby);
+
+/* notice.c */
+/* What the host announces is what ROWS say: tell it to who has not heard. */
+void notice_take(struct lobby *lobby, const struct row_catalogue *rows,
+		 int64_t now_us);
+/* PEER has logged in: tell it what holds. */
+void notice_tell(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);
 
 /* waiting.c */
 void waiting_play(struct lobby *lobby, struct lobby_peer *peer,

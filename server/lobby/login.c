@@ -96,6 +96,7 @@ void login_enter(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
 		return;
 	}
 	let_in(lobby, peer, bot, version);
+	notice_tell(lobby, peer, now_us);
 	action_log(lobby, LOG_LEVEL_INFO,
 		   "conn=%" PRIu64 " bot=%s event=login version=%s client=%s",
 		   peer->link_id, bot->name,

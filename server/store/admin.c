@@ -47,8 +47,9 @@ static const struct admin_command status_commands[] = {
 };
 
 static const struct admin_command *const tables[] = {
-	admin_owner_commands,  admin_bot_commands, admin_map_commands,
-	admin_ladder_commands, status_commands,    admin_tournament_commands,
+	admin_owner_commands,    admin_bot_commands, admin_map_commands,
+	admin_ladder_commands,   status_commands,    admin_tournament_commands,
+	admin_announce_commands,
 };
 
 const char *admin_text(const struct admin *admin, const char *field,

@@ -46,6 +46,9 @@
  *	tournament reveal    name*
  *	tournament withdraw  name* bot*
  *	deadline             ladder* time* ("none" for none)
+ *	announce add         text* for_s (else until it is dropped)
+ *	announce list        (those that hold)
+ *	announce drop        id*
  *	status
  * Unknown commands and fields are refused, and so is a value of the wrong
  * type. A command changes all that it says or nothing.

@@ -62,6 +62,7 @@ extern const struct admin_command admin_bot_commands[];
 extern const struct admin_command admin_map_commands[];
 extern const struct admin_command admin_ladder_commands[];
 extern const struct admin_command admin_tournament_commands[];
+extern const struct admin_command admin_announce_commands[];
 
 /* The value of a field, or what stands for it where it was left out. */
 const char *admin_text(const struct admin *admin, const char *field,

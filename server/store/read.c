@@ -265,6 +265,8 @@ int store_catalogue(struct store *store, struct row_catalogue *ret,
 			err = read_ladder_maps(db, &catalogue, error);
 		if (err == 0)
 			err = tournament_read_open(db, &catalogue, error);
+		if (err == 0)
+			err = read_announcements(db, &catalogue, error);
 		db_rollback(db);
 	}
 	catalogue.serial = ++store->readings;

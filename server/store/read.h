@@ -31,4 +31,8 @@ int read_ladder_maps(struct db *db, struct row_catalogue *ret,
 int read_maps(struct db *db, struct row_catalogue *ret,
 	      struct store_error *error) WARN_UNUSED;
 
+/* Announcements that hold. In announce.c. */
+int read_announcements(struct db *db, struct row_catalogue *ret,
+		       struct store_error *error) WARN_UNUSED;
+
 #endif

@@ -20,6 +20,7 @@ void row_catalogue_release(struct row_catalogue *catalogue)
 	for (size_t i = 0; i < catalogue->ntournaments; i++)
 		row_tournament_release(&catalogue->tournaments[i]);
 	free(catalogue->tournaments);
+	free(catalogue->announcements);
 	memset(catalogue, 0, sizeof(*catalogue));
 }
 

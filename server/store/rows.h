@@ -241,6 +241,15 @@ struct row_closing {
 	struct row_change changes[];
 };
 
+/* What the host has to say to everybody. */
+struct row_announcement {
+	int64_t id;       /* a later one's is greater; none is used again */
+	int64_t at_us;    /* wall time */
+	int64_t until_us; /* likewise; 0: until the host drops it */
+	int64_t ends_us;  /* monotonic; INT64_MAX: likewise */
+	char text[LIMIT_NOTICE_BYTES + 1]; /* one line */
+};
+
 /* All that the lobby has to know, read at one moment. */
 struct row_catalogue {
 	struct row_bot *bots; /* by id, disabled ones included */
@@ -259,6 +268,8 @@ struct row_catalogue {
 	size_t nratings;
 	struct row_tournament *tournaments; /* planned and running ones */
 	size_t ntournaments;
+	struct row_announcement *announcements; /* that hold, by id */
+	size_t nannouncements;
 	uint64_t serial; /* of two readings the greater one is the newer */
 };
 

@@ -183,6 +183,13 @@ int store_catalogue(struct store *store, struct row_catalogue *ret,
  */
 int store_roads(struct store *store, struct row_catalogue *catalogue,
 		struct store_error *error) WARN_UNUSED;
+/*
+ * What the host announces now, the oldest first. The caller frees *RET, NULL
+ * for none. 0, -EIO.
+ */
+int store_announcements(struct store *store, struct row_announcement **ret,
+			size_t *ret_count,
+			struct store_error *error) WARN_UNUSED;
 /* Map MAP_ID without its bytes, a generated one too. 0, -ENOENT, -EIO. */
 int store_map_row(struct store *store, int64_t map_id, struct row_map *ret,
 		  struct store_error *error) WARN_UNUSED;
