@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
+#include "clients/ctl/table.h"
 #include "server/games/game.h"
 #include "server/store/base64.h"
 
@@ -181,4 +183,36 @@ int match_find(const struct ctl *ctl, const struct ctl_call *call,
 	       struct store *store, int64_t *id)
 {
 	return *id != 0 ? CTL_OK : find_by_seed(ctl, call, store, id);
+}
+
+int match_time(const struct ctl_call *call, const char *name, int64_t *ret)
+{
+	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M",
+					       "%Y-%m-%dT%H:%M:%S" };
+	const char *text = ctl_value(call, name);
+
+	if (text == NULL)
+		return CTL_OK;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, formats[i], &tm);
+
+		if (end == NULL || *end != '\0')
+			continue;
+		*ret = (int64_t)timegm(&tm) * 1000000;
+		return CTL_OK;
+	}
+	return ctl_usage(call,
+			 "--%s: '%s' is no time like 2026-01-31 or "
+			 "2026-01-31T12:30:00",
+			 name, text);
+}
+
+void match_add_score(struct table *table, double score)
+{
+	struct buf text = BUF_INIT(64);
+
+	game_score_format(score, &text);
+	table_add(table, buf_text(&text));
+	buf_release(&text);
 }

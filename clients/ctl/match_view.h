@@ -26,6 +26,21 @@ int match_parse(const struct ctl_call *call, int64_t *ret);
 int match_find(const struct ctl *ctl, const struct ctl_call *call,
 	       struct store *store, int64_t *id);
 
+/*
+ * The time of option NAME, in microseconds since 1970 UTC; *RET stays when it
+ * is not given. CTL_OK, or CTL_USAGE after it was told why.
+ */
+int match_time(const struct ctl_call *call, const char *name, int64_t *ret);
+struct table;
+/* The next cell: SCORE as its game's original prints it. */
+void match_add_score(struct table *table, double score);
+
+int run_match_list(const struct ctl *ctl, const struct ctl_call *call);
+int run_match_show(const struct ctl *ctl, const struct ctl_call *call);
+int run_summary(const struct ctl *ctl, const struct ctl_call *call);
+int run_status(const struct ctl *ctl, const struct ctl_call *call);
+int run_rematch(const struct ctl *ctl, const struct ctl_call *call);
+int run_drain(const struct ctl *ctl, const struct ctl_call *call);
 int run_replay(const struct ctl *ctl, const struct ctl_call *call);
 int run_verify(const struct ctl *ctl, const struct ctl_call *call);
 int run_export(const struct ctl *ctl, const struct ctl_call *call);
