@@ -313,6 +313,7 @@ struct queued_action {
 struct ratings {
 	struct rated **slots; /* owned, with what is chained there */
 	size_t nslots, count;
+	int64_t sequence; /* the last event in what was read whole */
 };
 
 struct lobby {
@@ -555,6 +556,7 @@ void map_retry_failed(struct lobby *lobby);
 /* What is known of a version; that of a beginner, if nothing is. */
 struct row_rating ratings_get(const struct ratings *ratings, int64_t ladder_id,
 			      int64_t version_id);
+/* All of them anew, if ROWS have any; what came after ROWS stays. */
 void ratings_take(struct ratings *ratings, const struct row_catalogue *rows);
 void ratings_release(struct ratings *ratings);
 

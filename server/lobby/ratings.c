@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ratings.c - how good each version is on each ladder, as the store has told:
- * all of them at the server's start, then what each round changed.
+ * all of them at the server's start, then what each round changed; all again
+ * when the host has changed something, a match made void perhaps. News of
+ * rounds and such readings cross: the sequence says which is the newer.
  */
 #include "server/lobby/lobby_internal.h"
 
@@ -14,6 +16,7 @@ enum { FIRST_SLOTS = 256 }; /* a power of two */
 
 struct rated {
 	struct row_rating row;
+	int64_t sequence; /* of the event that made it so, or a later one */
 	struct rated *chain;
 };
 
@@ -61,7 +64,8 @@ static struct rated *find(const struct ratings *ratings, int64_t ladder_id,
 	return rated;
 }
 
-static void set(struct ratings *ratings, const struct row_rating *row)
+static void set(struct ratings *ratings, const struct row_rating *row,
+		int64_t sequence)
 {
 	struct rated *rated = find(ratings, row->ladder_id, row->version_id);
 
@@ -77,6 +81,27 @@ static void set(struct ratings *ratings, const struct row_rating *row)
 		ratings->count++;
 	}
 	rated->row = *row;
+	rated->sequence = sequence;
+}
+
+/* What SEQUENCE and all before it made. */
+static void drop_until(struct ratings *ratings, int64_t sequence)
+{
+	for (size_t i = 0; i < ratings->nslots; i++) {
+		struct rated **at = &ratings->slots[i];
+
+		while (*at != NULL) {
+			struct rated *rated = *at;
+
+			if (rated->sequence > sequence) {
+				at = &rated->chain;
+				continue;
+			}
+			*at = rated->chain;
+			free(rated);
+			ratings->count--;
+		}
+	}
 }
 
 struct row_rating ratings_get(const struct ratings *ratings, int64_t ladder_id,
@@ -95,8 +120,16 @@ struct row_rating ratings_get(const struct ratings *ratings, int64_t ladder_id,
 
 void ratings_take(struct ratings *ratings, const struct row_catalogue *rows)
 {
-	for (size_t i = 0; i < rows->nratings; i++)
-		set(ratings, &rows->ratings[i]);
+	if (rows->nratings == 0 && rows->rated == 0)
+		return;
+	drop_until(ratings, rows->rated);
+	ratings->sequence = rows->rated;
+	for (size_t i = 0; i < rows->nratings; i++) {
+		const struct row_rating *row = &rows->ratings[i];
+
+		if (find(ratings, row->ladder_id, row->version_id) == NULL)
+			set(ratings, row, rows->rated);
+	}
 }
 
 void ratings_release(struct ratings *ratings)
@@ -121,7 +154,10 @@ void lobby_round_closed(struct lobby *lobby, int64_t round_id,
 
 	if (closing == NULL)
 		return;
-	for (size_t i = 0; i < closing->nchanges; i++) {
+	/* What was read whole after it knows it, and what came of it. */
+	for (size_t i = 0; i < closing->nchanges &&
+			   closing->sequence > lobby->ratings.sequence;
+	     i++) {
 		const struct row_change *change = &closing->changes[i];
 		struct row_rating row = { .ladder_id = closing->ladder_id,
 					  .version_id = change->version_id,
@@ -129,7 +165,7 @@ void lobby_round_closed(struct lobby *lobby, int64_t round_id,
 					  .sigma = change->sigma,
 					  .rounds = change->rounds };
 
-		set(&lobby->ratings, &row);
+		set(&lobby->ratings, &row, closing->sequence);
 	}
 	action_log(lobby, LOG_LEVEL_INFO,
 		   "round=%" PRId64 " event=closed as=%s bots=%zu", round_id,

@@ -213,6 +213,18 @@ static void add_to_reply(struct admin_job *job)
 	json_decref(reply);
 }
 
+/* What a command may have changed; a reading that is dropped is one whole. */
+static bool read_rows(struct store *store, struct row_catalogue *ret,
+		      struct store_error *error)
+{
+	if (store_catalogue(store, ret, error) != 0)
+		return false;
+	if (store_ratings(store, ret, error) == 0)
+		return true;
+	row_catalogue_release(ret);
+	return false;
+}
+
 static void run_admin(struct pool_job *pool_job)
 {
 	struct admin_job *job = (struct admin_job *)(void *)pool_job;
@@ -222,8 +234,7 @@ static void run_admin(struct pool_job *pool_job)
 	job->reply =
 		store_admin_text(store, job->command, job->len, &has_changed);
 	if (has_changed) {
-		job->has_rows =
-			store_catalogue(store, &job->rows, &job->error) == 0;
+		job->has_rows = read_rows(store, &job->rows, &job->error);
 		job->is_unread = !job->has_rows;
 	}
 	if (job->server != NULL)

@@ -47,9 +47,10 @@ static const struct admin_command status_commands[] = {
 };
 
 static const struct admin_command *const tables[] = {
-	admin_owner_commands,    admin_bot_commands, admin_map_commands,
-	admin_ladder_commands,   status_commands,    admin_tournament_commands,
-	admin_announce_commands,
+	admin_owner_commands,    admin_bot_commands,
+	admin_map_commands,      admin_ladder_commands,
+	status_commands,         admin_tournament_commands,
+	admin_announce_commands, admin_moderate_commands,
 };
 
 const char *admin_text(const struct admin *admin, const char *field,
@@ -215,6 +216,28 @@ static int check_list(struct admin *admin, const struct admin_field *field,
 	return 0;
 }
 
+static int check_ids(struct admin *admin, const struct admin_field *field,
+		     const json_t *value)
+{
+	size_t count = json_array_size(value);
+
+	if (!json_is_array(value) || count < (size_t)field->min ||
+	    count > (size_t)field->max)
+		return admin_refuse(admin, field->name, NULL,
+				    "must be a list of %lld to %lld numbers",
+				    (long long)field->min,
+				    (long long)field->max);
+	for (size_t i = 0; i < count; i++) {
+		const json_t *id = json_array_get(value, i);
+
+		if (!json_is_integer(id) || json_integer_value(id) < 1)
+			return admin_refuse(admin, field->name, NULL,
+					    "entry %zu is no number from 1",
+					    i + 1);
+	}
+	return 0;
+}
+
 static int check_value(struct admin *admin, const struct admin_field *field,
 		       const json_t *value)
 {
@@ -252,6 +275,8 @@ static int check_value(struct admin *admin, const struct admin_field *field,
 		return 0;
 	case ADMIN_LIST:
 		return check_list(admin, field, value);
+	case ADMIN_IDS:
+		return check_ids(admin, field, value);
 	case ADMIN_NTYPES:
 		break;
 	}

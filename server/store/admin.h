@@ -46,6 +46,9 @@
  *	tournament reveal    name*
  *	tournament withdraw  name* bot*
  *	deadline             ladder* time* ("none" for none)
+ *	match void           reason* and ids, or a filter: bot version opponent
+ *	                     ladder map ended since_us until_us; dry_run
+ *	match unvoid         the same
  *	announce add         text* for_s (else until it is dropped)
  *	announce list        (those that hold)
  *	announce drop        id*

@@ -27,6 +27,7 @@ enum admin_type {
 	ADMIN_INT,  /* min..max */
 	ADMIN_BOOL,
 	ADMIN_LIST, /* min..max texts of at most LIMIT_NAME_BYTES */
+	ADMIN_IDS,  /* min..max whole numbers from 1 */
 	ADMIN_NTYPES
 };
 
@@ -63,6 +64,7 @@ extern const struct admin_command admin_map_commands[];
 extern const struct admin_command admin_ladder_commands[];
 extern const struct admin_command admin_tournament_commands[];
 extern const struct admin_command admin_announce_commands[];
+extern const struct admin_command admin_moderate_commands[];
 
 /* The value of a field, or what stands for it where it was left out. */
 const char *admin_text(const struct admin *admin, const char *field,

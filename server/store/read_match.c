@@ -14,7 +14,7 @@ enum { MATCHES_DEFAULT = 50 };
 	"i.params, i.seed, m.bot_seed, m.engine_version, m.turn_ms, "         \
 	"m.init_ms, m.grace_ms, m.bank_ms, m.bank_step_ms, m.bank_spend_ms, " \
 	"m.lag_cap_ms, m.is_rated, m.status, m.void_reason, m.started_us, "   \
-	"m.ended_us, m.stall_us, m.inputs, m.digest "                         \
+	"m.ended_us, m.stall_us, m.inputs, m.digest, m.is_host_void "         \
 	"FROM match m JOIN instance i ON i.id = m.instance_id "               \
 	"JOIN ladder l ON l.id = m.ladder_id "                                \
 	"JOIN map p ON p.id = i.map_id JOIN game g ON g.id = p.game_id "
@@ -49,6 +49,7 @@ static void take_match(struct query *query, struct row_match *match)
 	match->stall_us = query_i64(query, 22);
 	match->inputs = (uint64_t)query_i64(query, 23);
 	match->digest = (uint64_t)query_i64(query, 24);
+	match->is_host_void = query_i64(query, 25) != 0;
 }
 
 /* "[1,2.5]", as save.c writes it; what does not fit the form is left out. */

@@ -7,14 +7,12 @@
 #include "server/store/rate.h"
 #include "server/store/read.h"
 
-int store_ratings(struct store *store, struct row_catalogue *catalogue,
-		  struct store_error *error)
+static int read_ratings(struct db *db, struct row_catalogue *catalogue,
+			struct store_error *error)
 {
-	struct db *db = store->read;
 	struct query query;
 	int err;
 
-	(void)pthread_mutex_lock(&db->lock);
 	query_open(&query, db,
 		   "SELECT ladder_id, bot_version_id, mu, sigma, rounds "
 		   "FROM rating",
@@ -33,6 +31,27 @@ int store_ratings(struct store *store, struct row_catalogue *catalogue,
 		rating->rounds = (uint32_t)query_i64(&query, 4);
 	}
 	query_close(&query);
+	return err;
+}
+
+int store_ratings(struct store *store, struct row_catalogue *catalogue,
+		  struct store_error *error)
+{
+	struct db *db = store->read;
+	int err;
+
+	(void)pthread_mutex_lock(&db->lock);
+	/* One transaction: all that event has changed, and nothing later. */
+	err = db_exec(db, "BEGIN", "read", error);
+	if (err == 0) {
+		err = db_number(db,
+				"SELECT coalesce(max(sequence), 0) "
+				"FROM rating_event",
+				&catalogue->rated, error);
+		if (err == 0)
+			err = read_ratings(db, catalogue, error);
+		db_rollback(db);
+	}
 	(void)pthread_mutex_unlock(&db->lock);
 	return err;
 }

@@ -166,11 +166,12 @@ static bool is_same_real(double a, double b)
 	return a_bits == b_bits;
 }
 
-/* A void match ranks nobody. Columns went through decimal text. */
+/* A match that was void at its end ranks nobody. Columns went through decimal text. */
 static bool is_same_score(const struct rerun *rerun, const struct row_seat *row,
 			  const struct game_score *score)
 {
-	bool is_void = rerun->record->match.status == ROW_MATCH_VOID;
+	const struct row_match *match = &rerun->record->match;
+	bool is_void = match->status == ROW_MATCH_VOID && !match->is_host_void;
 
 	if (row->points != score->points ||
 	    row->rank != (is_void ? 0 : score->rank) ||
@@ -230,7 +231,8 @@ static void compare(const struct rerun *rerun,
 			  result->nsamples * sizeof(result->samples[0])) != 0) {
 		conclude(ret, RERUN_DAMAGED,
 			 "the samples of the digest are not its own");
-	} else if (!result->is_over && match->status == ROW_MATCH_STORED) {
+	} else if (!result->is_over &&
+		   (match->status == ROW_MATCH_STORED || match->is_host_void)) {
 		conclude(ret, RERUN_DIFFERS,
 			 "the game is not over after its %llu inputs",
 			 (unsigned long long)result->inputs);

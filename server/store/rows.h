@@ -266,6 +266,7 @@ struct row_catalogue {
 	size_t nroads;
 	struct row_rating *ratings; /* none, unless store_ratings read them */
 	size_t nratings;
+	int64_t rated; /* the last event that they include; 0: none read */
 	struct row_tournament *tournaments; /* planned and running ones */
 	size_t ntournaments;
 	struct row_announcement *announcements; /* that hold, by id */
@@ -330,6 +331,7 @@ struct row_match {
 	uint32_t lag_cap_ms;
 	bool is_rated;
 	enum row_status status;
+	bool is_host_void; /* void by the host: its ranks are as played */
 	char void_reason[ROW_REASON_BYTES]; /* "" when stored */
 	int64_t started_us;
 	int64_t ended_us;

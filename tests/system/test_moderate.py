@@ -32,3 +32,38 @@ def test_an_announcement_is_one_line_for_a_while(ctl):
         assert "no time like" in ctl.wrong("announce", "text", "--for", duration)
     assert "no announcement 7" in ctl.refused("announce", "drop", 7)
     assert "a number" in ctl.wrong("announce", "drop", "x")
+
+
+
+
+def test_void_matches_count_for_nothing_till_they_count_again(played):
+    listed = played.json("match", "list", "--ladder", "rabbits", "--limit", 100)["matches"]
+    ids = [match["id"] for match in listed if match["status"] == "stored"]
+    before = played.json("summary")
+    dry = played.json("match", "void", "--ladder", "rabbits", "--reason", "x", "--dry-run")
+    assert (dry["count"], dry["dry_run"]) == (len(ids), True)
+    assert sorted(match["id"] for match in dry["matches"]) == sorted(ids)
+    assert played.json("summary") == before
+    told = played.run("match", "void", "--ladder", "rabbits", "--reason", "x", "--dry-run").out
+    assert str(ids[0]) in told and f"would become void: {len(ids)}" in told
+    assert played.run("match", "void", ids[0], "--reason", "a bug of ours").out == (
+        "matches that are void now: 1; ratings that changed: 0\n")
+    shown = played.json("match", "show", ids[0])["match"]
+    assert (shown["status"], shown["void_reason"]) == ("void", "a bug of ours")
+    assert "void, counts for nothing: a bug of ours" in played.run("match", "show", ids[0]).out
+    assert played.json("summary") != before
+    assert "is void already" in played.refused("match", "void", ids[0], "--reason", "x")
+    assert "not made void by the host" in played.refused("match", "unvoid", ids[1], "--reason", "x")
+    assert played.run("verify", ids[0]).out == "1 verified, 0 failed\n"
+    assert played.run("match", "unvoid", ids[0], "--reason", "it was none").out == (
+        "matches that count again now: 1; ratings that changed: 0\n")
+    assert played.json("summary") == before
+
+
+def test_void_needs_to_know_which_and_why(played):
+    assert "--reason TEXT is missing" in played.wrong("match", "void", 1)
+    assert "no match's ID" in played.wrong("match", "void", "x", "--reason", "x")
+    assert "no time like" in played.wrong("match", "void", "--since", "x", "--reason", "x")
+    assert "ids, or a filter" in played.refused("match", "void", "--reason", "x")
+    assert "no bot of that name" in played.refused("match", "void", "--bot", "nobody",
+                                                   "--reason", "x")
