@@ -38,7 +38,7 @@ enum {
 	LIMIT_LADDER_MAPS = 1000,
 	LIMIT_NOTICE_BYTES = 400, /* an announcement's text */
 	LIMIT_NOTICES = 16,       /* announcements that hold at once */
-	LIMIT_JSON_DEPTH = 16, /* commands of the host, the configuration */
+	LIMIT_JSON_DEPTH = 16,    /* commands of the host, the configuration */
 };
 
 #endif
