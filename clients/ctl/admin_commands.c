@@ -81,6 +81,11 @@ json_t *make_request(const struct ctl_call *call)
 		else
 			rc = -1;
 	}
+	if (call->nargs > 1 && command->arg2_field != NULL && rc == 0) {
+		word = call->args[1];
+		rc = json_object_set_new(request, command->arg2_field,
+					 json_string(word));
+	}
 	for (unsigned i = 0; i < call->ngiven && rc == 0; i++) {
 		word = call->given[i].value;
 		if (call->given[i].option->field != NULL)
@@ -192,11 +197,24 @@ int run_list(const struct ctl *ctl, const struct ctl_call *call)
 static void print_done(const struct ctl_call *call)
 {
 	static const char *const done[][2] = {
-		{ "add", "added" },        { "change", "changed" },
-		{ "disable", "disabled" }, { "enable", "enabled" },
-		{ "revoke", "revoked" },   { "rotate", "rotated" },
-		{ "start", "started" },    { "cancel", "cancelled" },
-		{ "reveal", "revealed" },  { "withdraw", "changed" },
+		{ "add", "added" },
+		{ "change", "changed" },
+		{ "disable", "disabled" },
+		{ "enable", "enabled" },
+		{ "rename", "renamed" },
+		{ "hide", "hidden" },
+		{ "show", "shown" },
+		{ "ban", "banned" },
+		{ "unban", "banned no more" },
+		{ "activate", "active" },
+		{ "erase", "erased" },
+		{ "house", "the host's own" },
+		{ "revoke", "revoked" },
+		{ "rotate", "rotated" },
+		{ "start", "started" },
+		{ "cancel", "cancelled" },
+		{ "reveal", "revealed" },
+		{ "withdraw", "changed" },
 		{ "drop", "dropped" },
 	};
 	const char *verb = strchr(call->command->name, ' ') + 1;
@@ -207,6 +225,8 @@ static void print_done(const struct ctl_call *call)
 			verb = done[i][1];
 	if (ctl_value(call, "undo") != NULL)
 		verb = "enabled";
+	if (ctl_value(call, "off") != NULL)
+		verb = "the host's own no more";
 	text_escape(call->args[0], strlen(call->args[0]), &name);
 	(void)printf("%.*s %s: %s\n", (int)strcspn(call->command->name, " "),
 		     call->command->name, buf_text(&name), verb);
@@ -261,6 +281,17 @@ int run_change(const struct ctl *ctl, const struct ctl_call *call)
 	json_t *request = make_request(call);
 
 	return request == NULL ? CTL_USAGE : change(ctl, call, request);
+}
+
+int run_bot_show(const struct ctl *ctl, const struct ctl_call *call)
+{
+	json_t *request = make_request(call);
+
+	if (request == NULL)
+		return CTL_USAGE;
+	(void)json_object_set_new(request, "command", json_string("bot hide"));
+	(void)json_object_set_new(request, "hidden", json_false());
+	return change(ctl, call, request);
 }
 
 int run_enable(const struct ctl *ctl, const struct ctl_call *call)

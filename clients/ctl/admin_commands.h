@@ -28,4 +28,9 @@ int run_token(const struct ctl *ctl, const struct ctl_call *call);
 /* Each argument is a file. */
 int run_map_add(const struct ctl *ctl, const struct ctl_call *call);
 
+/* `bot show`: takes a `bot hide` back. */
+int run_bot_show(const struct ctl *ctl, const struct ctl_call *call);
+int run_invite(const struct ctl *ctl, const struct ctl_call *call);
+int run_import(const struct ctl *ctl, const struct ctl_call *call);
+
 #endif

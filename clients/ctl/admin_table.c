@@ -26,6 +26,33 @@ static const struct ctl_option owner_change_options[] = {
 	{ .name = NULL },
 };
 
+static const struct ctl_option ban_options[] = {
+	{ "reason", "TEXT", CTL_TEXT, true, "reason", "why; only hosts read it" },
+	{ .name = NULL },
+};
+
+static const struct ctl_option house_options[] = {
+	FIELD("off", NULL, CTL_FALSE, "house", "take it back"),
+	{ .name = NULL },
+};
+
+static const struct ctl_option import_options[] = {
+	{ "output", "FILE", CTL_TEXT, true, NULL, "the new file for owners and invites, of mode 0600" },
+	FIELD("days", "N", CTL_INT, NULL, "how long they are good (default: for ever)"),
+	{ .name = NULL },
+};
+
+static const struct ctl_option invite_options[] = {
+	FIELD("owner", "OWNER", CTL_TEXT, "owner", "whose bot it will be; made when new (default: one called as the bot)"),
+	FIELD("days", "N", CTL_INT, "days", "how long it is good (default: for ever)"),
+	{ .name = NULL },
+};
+
+static const struct ctl_option audit_options[] = {
+	FIELD("limit", "N", CTL_INT, "limit", "so many, the newest (default 100)"),
+	{ .name = NULL },
+};
+
 static const struct ctl_option bot_add_options[] = {
 	FIELD("owner", "OWNER", CTL_TEXT, "owner", "who answers for it; made when new (default: the bot's name)"),
 	FIELD("max-connections", "N", CTL_INT, "max_connections", "at once (default 8)"),
@@ -121,9 +148,31 @@ static const struct ctl_option map_disable_options[] = {
 	{ .name = NULL },
 };
 
+static const struct ctl_column invite_columns[] = {
+	{ "id", "id", CTL_AS_NUMBER }, { "owner", "owner", CTL_AS_TEXT },
+	{ "since (UTC)", "created_us", CTL_AS_TIME }, { "until (UTC)", "expires_us", CTL_AS_TIME },
+	{ "used (UTC)", "used_us", CTL_AS_TIME }, { "bot", "bot", CTL_AS_TEXT },
+	{ .title = NULL },
+};
+
+static const struct ctl_column version_columns[] = {
+	{ "number", "number", CTL_AS_NUMBER }, { "version", "version", CTL_AS_TEXT },
+	{ "state", "state", CTL_AS_TEXT }, { "matches", "matches", CTL_AS_NUMBER },
+	{ "since (UTC)", "created_us", CTL_AS_TIME }, { "active since (UTC)", "active_us", CTL_AS_TIME },
+	{ .title = NULL },
+};
+
+static const struct ctl_column audit_columns[] = {
+	{ "id", "id", CTL_AS_NUMBER }, { "when (UTC)", "at_us", CTL_AS_TIME },
+	{ "who", "actor", CTL_AS_TEXT }, { "command", "command", CTL_AS_TEXT },
+	{ "of", "arguments", CTL_AS_TEXT }, { "outcome", "outcome", CTL_AS_TEXT },
+	{ .title = NULL },
+};
+
 static const struct ctl_column owner_columns[] = {
 	{ "id", "id", CTL_AS_NUMBER }, { "owner", "name", CTL_AS_TEXT },
 	{ "bots", "bots", CTL_AS_NUMBER }, { "disabled", "disabled", CTL_AS_FLAG },
+	{ "house", "house", CTL_AS_FLAG }, { "banned for", "ban_reason", CTL_AS_TEXT },
 	{ "external id", "external_id", CTL_AS_TEXT }, { "since (UTC)", "created_us", CTL_AS_TIME },
 	{ "note", "note", CTL_AS_TEXT }, { .title = NULL },
 };
@@ -133,6 +182,7 @@ static const struct ctl_column bot_columns[] = {
 	{ "owner", "owner", CTL_AS_TEXT }, { "version", "version", CTL_AS_NUMBER },
 	{ "tokens", "tokens", CTL_AS_NUMBER }, { "connections", "max_connections", CTL_AS_NUMBER },
 	{ "disabled", "disabled", CTL_AS_FLAG }, { "owner disabled", "owner_disabled", CTL_AS_FLAG },
+	{ "hidden", "hidden", CTL_AS_FLAG }, { "banned for", "ban_reason", CTL_AS_TEXT },
 	{ "since (UTC)", "created_us", CTL_AS_TIME }, { .title = NULL },
 };
 
@@ -162,6 +212,21 @@ static const struct ctl_column map_columns[] = {
 	{ .title = NULL },
 };
 
+static const struct ctl_option owner_option[] = {
+	FIELD("owner", "OWNER", CTL_TEXT, "owner", "only this one's"),
+	{ .name = NULL },
+};
+
+static const char invite_details[] =
+	"An invite is told once and is good for one bot: its author says\n"
+	"`hill-bridge join HOST INVITE`.\n";
+
+static const char import_details[] =
+	"The roster's first line names its columns: owner, and perhaps external_id\n"
+	"and note, which are never public. Each owner gets one invite, good for one\n"
+	"bot; further bots he registers by the token of the first. Run again, it makes\n"
+	"new invites for the same owners.\n";
+
 static const char token_details[] =
 	"A token is told once: keep it in a file that only you may read. With\n"
 	"--token-file it is written to a new file of mode 0600 and not printed.\n";
@@ -173,6 +238,8 @@ static const char rotate_details[] =
 
 #define NAMED(name, options, help, run) \
 	{ name, "NAME", 1, 1, "name", options, help, NULL, NULL, NULL, run }
+#define PAIR(name, second, field, help) \
+	{ name, "NAME " second, 2, 2, "name", ctl_no_options, help, NULL, NULL, NULL, run_change, field }
 #define LIST(name, options, help, list, columns) \
 	{ name, "", 0, 0, NULL, options, help, NULL, list, columns, run_list }
 #define TOKEN(name, arg, field, options, help) \
@@ -186,8 +253,23 @@ const struct ctl_command ctl_admin_commands[] = {
 	NAMED("owner change", owner_change_options, "what is known of an owner", run_change),
 	NAMED("owner disable", undo_options, "none of its bots may log in", run_change),
 	NAMED("owner enable", ctl_no_options, "its bots may log in again", run_enable),
+	NAMED("owner ban", ban_options, "none of its bots may log in, for a reason", run_change),
+	NAMED("owner unban", ctl_no_options, "take a ban back", run_change),
+	NAMED("owner house", house_options, "its bots are the host's own, and fill seats", run_change),
+	NAMED("owner erase", ctl_no_options, "forget who it is; its results stay", run_change),
+	{ "owner import", "FILE", 1, 1, NULL, import_options, "owners from a CSV roster, an invite for each", import_details, NULL, NULL, run_import, NULL },
+	{ "invite new", "", 0, 0, NULL, invite_options, "a code that registers one bot", invite_details, NULL, NULL, run_invite, NULL },
+	LIST("invite list", owner_option, "which invites there are", "invites", invite_columns),
+	{ "invite revoke", "ID", 1, 1, "id", ctl_no_options, "it registers nothing any more", NULL, NULL, NULL, run_change, NULL },
 	TOKEN("bot add", "NAME", "name", bot_add_options, "a bot and its first token"),
 	LIST("bot list", bot_list_options, "which bots there are", "bots", bot_columns),
+	PAIR("bot rename", "NEW", "new_name", "call a bot otherwise; its results stay its own"),
+	NAMED("bot hide", ctl_no_options, "it plays, but no table and no page shows it", run_change),
+	NAMED("bot show", ctl_no_options, "take a hide back", run_bot_show),
+	NAMED("bot ban", ban_options, "it may not log in, for a reason", run_change),
+	NAMED("bot unban", ctl_no_options, "take a ban back", run_change),
+	PAIR("bot activate", "VERSION", "version", "the version that plays when a login names none"),
+	{ "bot versions", "NAME", 1, 1, "name", ctl_no_options, "a bot's versions", NULL, "versions", version_columns, run_list, NULL },
 	NAMED("bot change", bot_change_options, "a bot's owner or connections", run_change),
 	NAMED("bot disable", undo_options, "it may not log in", run_change),
 	NAMED("bot enable", ctl_no_options, "it may log in again", run_enable),
@@ -205,6 +287,7 @@ const struct ctl_command ctl_admin_commands[] = {
 	NAMED("map change", map_change_options, "who may see it", run_map_change),
 	NAMED("map disable", map_disable_options, "no new matches on it", run_change),
 	NAMED("map enable", map_enable_options, "new matches on it again", run_enable),
+	LIST("audit", audit_options, "what hosts did, the newest first", "actions", audit_columns),
 	{ .name = NULL },
 };
 /* clang-format on */

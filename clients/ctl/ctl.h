@@ -74,6 +74,7 @@ struct ctl_command {
 	const struct ctl_column *columns; /* of that array */
 	/* An exit status. */
 	int (*run)(const struct ctl *ctl, const struct ctl_call *call);
+	const char *arg2_field; /* of the request: the second argument; NULL */
 };
 
 struct ctl_given {

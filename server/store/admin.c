@@ -51,6 +51,7 @@ static const struct admin_command *const tables[] = {
 	admin_map_commands,      admin_ladder_commands,
 	status_commands,         admin_tournament_commands,
 	admin_announce_commands, admin_moderate_commands,
+	admin_join_commands,     admin_host_commands,
 };
 
 const char *admin_text(const struct admin *admin, const char *field,
@@ -353,6 +354,8 @@ static int run_locked(struct admin *admin, const struct admin_command *command)
 	if (err == 0) {
 		err = command->run(admin);
 		if (err == 0 && command->writes)
+			err = admin_audit(admin, command->name);
+		if (err == 0 && command->writes)
 			err = db_commit(db, &admin->error);
 		else
 			db_rollback(db);
@@ -383,6 +386,7 @@ static int carry_out(struct admin *admin, const struct admin_command *command)
 	(void)pthread_mutex_unlock(&store->admin_lock);
 	if (admin->release != NULL)
 		admin->release(admin->data);
+	json_decref(admin->told);
 	return err;
 }
 

@@ -13,10 +13,23 @@
  *	owner list
  *	owner change     name* new_name external_id note
  *	owner disable    name* disabled (true)
+ *	owner ban        name* reason* (its bots may not log in)
+ *	owner unban      name*
+ *	owner house      name* house (true): its bots are the host's own
+ *	owner erase      name* (all that tells who it was goes, results stay)
+ *	invite new       owner external_id note days (a new owner is made)
+ *	invite list      owner
+ *	invite revoke    id*
  *	bot add          name* owner* max_connections (a new owner is made)
  *	bot list         owner
  *	bot change       name* owner max_connections
  *	bot disable      name* disabled (true)
+ *	bot rename       name* new_name*
+ *	bot hide         name* hidden (true)
+ *	bot ban          name* reason*
+ *	bot unban        name*
+ *	bot activate     name* version* (the label)
+ *	bot versions     name*
  *	token add        bot*
  *	token list       bot
  *	token revoke     id*
@@ -52,9 +65,11 @@
  *	announce add         text* for_s (else until it is dropped)
  *	announce list        (those that hold)
  *	announce drop        id*
+ *	audit            limit (100, newest first)
  *	status
  * Unknown commands and fields are refused, and so is a value of the wrong
- * type. A command changes all that it says or nothing.
+ * type. A command changes all that it says or nothing; what it did is noted in
+ * the audit table in the same transaction, without secrets and private data.
  */
 #ifndef HILL_STORE_ADMIN_H
 #define HILL_STORE_ADMIN_H

@@ -71,7 +71,7 @@ static int bot_list(struct admin *admin)
 		   "(SELECT number FROM bot_version WHERE bot_id = b.id AND "
 		   "state = 'active'), "
 		   "(SELECT count(*) FROM token WHERE bot_id = b.id AND "
-		   "revoked_us IS NULL) "
+		   "revoked_us IS NULL), b.is_hidden, b.ban_reason "
 		   "FROM bot b JOIN owner o ON o.id = b.owner_id "
 		   "WHERE ?1 IS NULL OR o.name = ?1 ORDER BY b.name",
 		   &admin->error);
@@ -80,7 +80,7 @@ static int bot_list(struct admin *admin)
 		admin_list_add(
 			admin, "bots",
 			json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:b, s:b, "
-				  "s:I}",
+				  "s:b, s:s, s:I}",
 				  "id", (json_int_t)query_i64(&query, 0),
 				  "name", query_text(&query, 1), "owner",
 				  query_text(&query, 2), "version",
@@ -89,7 +89,9 @@ static int bot_list(struct admin *admin)
 				  (json_int_t)query_i64(&query, 3), "tokens",
 				  (json_int_t)query_i64(&query, 8), "disabled",
 				  query_i64(&query, 4) != 0, "owner_disabled",
-				  query_i64(&query, 5) != 0, "created_us",
+				  query_i64(&query, 5) != 0, "hidden",
+				  query_i64(&query, 9) != 0, "ban_reason",
+				  query_text(&query, 10), "created_us",
 				  (json_int_t)query_i64(&query, 6)));
 	query_close(&query);
 	return err;

@@ -54,7 +54,8 @@ struct admin {
 	json_t *reply;     /* owned; `run` adds to it */
 	const char *field; /* whose value was refused, or NULL */
 	struct store_error error;
-	void *data; /* from prepare to run; given back by `release` */
+	json_t *told; /* owned; what the audit says in place of the request */
+	void *data;   /* from prepare to run; given back by `release` */
 	void (*release)(void *data);
 };
 
@@ -62,9 +63,13 @@ extern const struct admin_command admin_owner_commands[];
 extern const struct admin_command admin_bot_commands[];
 extern const struct admin_command admin_map_commands[];
 extern const struct admin_command admin_ladder_commands[];
+extern const struct admin_command admin_join_commands[];
+extern const struct admin_command admin_moderate_commands[];
+
+enum { ADMIN_NOTE_BYTES = 2000, ADMIN_EXTERNAL_ID_BYTES = 200 };
 extern const struct admin_command admin_tournament_commands[];
 extern const struct admin_command admin_announce_commands[];
-extern const struct admin_command admin_moderate_commands[];
+extern const struct admin_command admin_host_commands[];
 
 /* The value of a field, or what stands for it where it was left out. */
 const char *admin_text(const struct admin *admin, const char *field,
@@ -104,6 +109,10 @@ void admin_hash(const void *data, size_t len, uint8_t ret[ROW_HASH_BYTES]);
 /* A hash as people read it. */
 json_t *admin_hash_json(const uint8_t hash[ROW_HASH_BYTES]) WARN_UNUSED;
 
+/* Set the owner's external_id and note, where the request has them. */
+int admin_owner_private(struct admin *admin, int64_t id) WARN_UNUSED;
+/* Note, in its transaction, that COMMAND has done what the request says. */
+int admin_audit(struct admin *admin, const char *command) WARN_UNUSED;
 /* The owner of that name, made when there is none. For `bot add`. */
 int admin_owner_get(struct admin *admin, const char *field,
 		    int64_t *ret) WARN_UNUSED;

@@ -6,8 +6,6 @@
 #include "server/store/admin_internal.h"
 #include "server/store/new_bot.h"
 
-enum { NOTE_BYTES = 2000, EXTERNAL_ID_BYTES = 200 };
-
 /* A literal has one address wherever it is used: one statement. */
 static const char sql_find[] = "SELECT id FROM owner WHERE name = ?1";
 static const char sql_by_key[] = "SELECT name FROM owner WHERE name_key = ?1";
@@ -55,7 +53,7 @@ int admin_owner_get(struct admin *admin, const char *field, int64_t *ret)
 }
 
 /* Who it is elsewhere, and what the host wants to remember. */
-static int set_private(struct admin *admin, int64_t id)
+int admin_owner_private(struct admin *admin, int64_t id)
 {
 	const char *external_id = admin_text(admin, "external_id", NULL);
 	struct query query;
@@ -103,7 +101,7 @@ static int owner_add(struct admin *admin)
 
 	err = insert(admin, "name", name, &id);
 	if (err == 0)
-		err = set_private(admin, id);
+		err = admin_owner_private(admin, id);
 	if (err == 0)
 		admin_set(admin, "owner",
 			  json_pack("{s:I, s:s}", "id", (json_int_t)id, "name",
@@ -120,20 +118,23 @@ static int owner_list(struct admin *admin)
 	query_open(&query, admin->db,
 		   "SELECT o.id, o.name, o.external_id, o.note, "
 		   "o.is_disabled, o.created_us, (SELECT count(*) FROM bot "
-		   "WHERE owner_id = o.id) FROM owner o ORDER BY o.name",
+		   "WHERE owner_id = o.id), o.is_house, o.ban_reason "
+		   "FROM owner o ORDER BY o.name",
 		   &admin->error);
 	while ((err = query_step(&query)) > 0)
-		admin_list_add(admin, "owners",
-			       json_pack("{s:I, s:s, s:s, s:s, s:b, s:I, s:I}",
-					 "id", (json_int_t)query_i64(&query, 0),
-					 "name", query_text(&query, 1),
-					 "external_id", query_text(&query, 2),
-					 "note", query_text(&query, 3),
-					 "disabled", query_i64(&query, 4) != 0,
-					 "bots",
-					 (json_int_t)query_i64(&query, 6),
-					 "created_us",
-					 (json_int_t)query_i64(&query, 5)));
+		admin_list_add(
+			admin, "owners",
+			json_pack("{s:I, s:s, s:s, s:s, s:b, s:I, s:b, "
+				  "s:s, s:I}",
+				  "id", (json_int_t)query_i64(&query, 0),
+				  "name", query_text(&query, 1), "external_id",
+				  query_text(&query, 2), "note",
+				  query_text(&query, 3), "disabled",
+				  query_i64(&query, 4) != 0, "bots",
+				  (json_int_t)query_i64(&query, 6), "house",
+				  query_i64(&query, 7) != 0, "ban_reason",
+				  query_text(&query, 8), "created_us",
+				  (json_int_t)query_i64(&query, 5)));
 	query_close(&query);
 	return err;
 }
@@ -174,7 +175,7 @@ static int owner_change(struct admin *admin)
 	if (err == 0 && admin_has(admin, "new_name"))
 		err = rename_owner(admin, id);
 	if (err == 0)
-		err = set_private(admin, id);
+		err = admin_owner_private(admin, id);
 	return err;
 }
 
@@ -197,8 +198,8 @@ static int owner_disable(struct admin *admin)
 
 static const struct admin_field add_fields[] = {
 	{ "name", ADMIN_TEXT, true, 1, LIMIT_NAME_BYTES },
-	{ "external_id", ADMIN_TEXT, false, 0, EXTERNAL_ID_BYTES },
-	{ "note", ADMIN_TEXT, false, 0, NOTE_BYTES },
+	{ "external_id", ADMIN_TEXT, false, 0, ADMIN_EXTERNAL_ID_BYTES },
+	{ "note", ADMIN_TEXT, false, 0, ADMIN_NOTE_BYTES },
 	{ NULL },
 };
 
@@ -207,8 +208,8 @@ static const struct admin_field no_fields[] = { { NULL } };
 static const struct admin_field change_fields[] = {
 	{ "name", ADMIN_TEXT, true, 1, LIMIT_NAME_BYTES },
 	{ "new_name", ADMIN_TEXT, false, 1, LIMIT_NAME_BYTES },
-	{ "external_id", ADMIN_TEXT, false, 0, EXTERNAL_ID_BYTES },
-	{ "note", ADMIN_TEXT, false, 0, NOTE_BYTES },
+	{ "external_id", ADMIN_TEXT, false, 0, ADMIN_EXTERNAL_ID_BYTES },
+	{ "note", ADMIN_TEXT, false, 0, ADMIN_NOTE_BYTES },
 	{ NULL },
 };
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Authors join by themselves: invites, tokens, versions, over real sockets."""
 
+import subprocess
+
 from arena import add_rabbits, rows
+from conftest import BUILD
 
 
 def register(peer, line):
@@ -108,3 +111,104 @@ def test_a_retired_version_is_told_of(start_hilld):
         peer.expect("@hill 1 ")
         peer.say(f"@login crazy {token} version={label}")
         assert peer.line().startswith(answer)
+
+
+def hillctl(hilld, *words, status=0):
+    done = subprocess.run([BUILD / "clients/ctl/hillctl", "--database", hilld.database, "--socket",
+                           f"{hilld.short}/sock", *words], capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def test_an_invite_registers_one_bot(start_hilld):
+    hilld = start_hilld()
+    code = hillctl(hilld, "invite", "new", "--owner", "ann", "--days", "3").split()[-1]
+    peer = hilld.peer()
+    peer.expect("@hill 1 ")
+    assert register(peer, f"crazy invite={code}").startswith("@registered crazy ")
+    assert register(peer, f"other invite={code}").startswith("@error invite-refused ")
+    [line] = hillctl(hilld, "invite", "list").splitlines()[1:]
+    assert "ann" in line and "crazy" in line
+    assert code not in hillctl(hilld, "audit")
+
+
+def test_a_roster_makes_owners_with_an_invite_each(start_hilld, tmp_path):
+    hilld = start_hilld()
+    roster = tmp_path / "roster.csv"
+    roster.write_text('external_id,owner,note\n4711,ann,"Ann, ""A"" B"\r\n4712,bob,\n')
+    out = tmp_path / "invites.csv"
+    hillctl(hilld, "owner", "import", roster, "--output", out)
+    assert out.stat().st_mode & 0o777 == 0o600
+    head, ann, bob = out.read_text().splitlines()
+    assert head == "owner,invite" and ann.startswith("ann,join_") and bob.startswith("bob,join_")
+    assert rows(hilld, "SELECT name, external_id, note FROM owner ORDER BY name") == [
+        ("ann", "4711", 'Ann, "A" B'), ("bob", "4712", "")]
+    peer = hilld.peer()
+    peer.expect("@hill 1 ")
+    token_of(register(peer, f"crazy invite={ann.split(',')[1]}"))
+    assert rows(hilld, "SELECT o.name FROM bot b JOIN owner o ON o.id = b.owner_id") == [("ann",)]
+    # What the host may read is in no audit line.
+    assert "4711" not in hillctl(hilld, "audit") and "Ann" not in hillctl(hilld, "audit")
+
+
+def test_an_erased_owner_is_a_number_and_keeps_his_results(start_hilld):
+    hilld = start_hilld()
+    add_rabbits(hilld)
+    hilld.admin("owner add", name="ann-smith", external_id="4711", note="tall")
+    token = hilld.add_bot("crazy", owner="ann-smith")
+    peer = hilld.peer().login("crazy", token)
+    match = peer.ready("rabbits")
+    peer.say(f"@resign {match}")
+    peer.expect(f"@result {match} ")
+    hillctl(hilld, "owner", "erase", "ann-smith")
+    peer.expect("@error bot-disabled ")
+    assert rows(hilld, "SELECT name, external_id, note FROM owner") == [("erased-1", None, "")]
+    assert rows(hilld, "SELECT count(*) FROM seat") == [(1,)]
+    hilld.stop()
+    for suffix in ("", "-wal"):
+        path = hilld.database.with_name(hilld.database.name + suffix)
+        assert not path.exists() or b"4711" not in path.read_bytes()
+    assert rows(hilld, "SELECT count(*) FROM audit WHERE arguments LIKE '%ann-smith%'") == [(0,)]
+
+
+def test_a_ban_ends_links_and_is_taken_back(start_hilld):
+    hilld = start_hilld()
+    token = hilld.add_bot("crazy", owner="ann")
+    for ban, name in (("bot", "crazy"), ("owner", "ann")):
+        peer = hilld.peer().login("crazy", token)
+        hillctl(hilld, ban, "ban", name, "--reason", "spam")
+        peer.expect("@error bot-disabled ")
+        peer = hilld.peer()
+        peer.expect("@hill 1 ")
+        peer.say(f"@login crazy {token}")
+        assert peer.line().startswith("@error bot-disabled ")
+        hillctl(hilld, ban, "unban", name)
+    hilld.peer().login("crazy", token)
+
+
+def test_the_host_goes_back_to_a_version_and_renames(start_hilld):
+    hilld = start_hilld()
+    token = hilld.add_bot("crazy")
+    peer = hilld.peer()
+    peer.expect("@hill 1 ")
+    peer.say(f"@login crazy {token} version=v2")
+    peer.expect("@welcome crazy version=v2")
+    assert "crazy: active" in hillctl(hilld, "bot", "activate", "crazy", "1")
+    hillctl(hilld, "bot", "activate", "crazy", "v3", status=1)
+    assert [line.split()[:3] for line in hillctl(hilld, "bot", "versions", "crazy").splitlines()[1:]] == [
+        ["1", "1", "active"], ["2", "v2", "retired"]]
+    hillctl(hilld, "bot", "rename", "crazy", "lazy")
+    hilld.peer().login("lazy", token)
+    hillctl(hilld, "bot", "hide", "lazy")
+    assert rows(hilld, "SELECT is_hidden FROM bot") == [(1,)]
+    hillctl(hilld, "bot", "show", "lazy")
+    hillctl(hilld, "owner", "house", "owner-of-crazy")
+    assert rows(hilld, "SELECT is_hidden, is_house FROM bot JOIN owner o ON o.id = owner_id") == [(0, 1)]
+    commands = [line.split("  ")[3].strip() for line in hillctl(hilld, "audit").splitlines()[1:]]
+    assert len(commands) == 6
+
+
+def test_what_was_refused_leaves_no_trace_in_the_audit(start_hilld):
+    hilld = start_hilld()
+    hillctl(hilld, "bot", "ban", "nobody", "--reason", "x", status=1)
+    assert rows(hilld, "SELECT count(*) FROM audit") == [(0,)]

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * invite_commands.c - invites, one by one or by a class's roster. A code is
+ * told once: to the terminal, or into a new file that only its owner reads.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clients/ctl/admin_commands.h"
+#include "clients/ctl/ctl.h"
+#include "clients/ctl/token_file.h"
+
+enum { ROSTER_BYTES = 4 * 1024 * 1024, ROSTER_COLUMNS = 32, CELL_BYTES = 2001 };
+
+int run_invite(const struct ctl *ctl, const struct ctl_call *call)
+{
+	json_t *request = make_request(call), *reply;
+	const char *code;
+
+	if (request == NULL)
+		return CTL_USAGE;
+	reply = carry_out(ctl, call, NULL, request);
+	if (reply == NULL)
+		return CTL_FAILED;
+	code = json_string_value(json_object_get(reply, "invite"));
+	if (ctl->is_json)
+		ctl_print_json(reply);
+	else
+		(void)printf("invite %lld, shown only now: %s\n",
+			     (long long)json_integer_value(
+				     json_object_get(reply, "invite_id")),
+			     code == NULL ? "" : code);
+	json_decref(reply);
+	return CTL_OK;
+}
+
+/* ---- rosters ---- */
+
+/* Which column is which; -1: there is none. */
+struct roster {
+	const char *path; /* borrowed */
+	struct buf text;
+	size_t at;     /* of what comes next */
+	unsigned line; /* from 1 */
+	int owner, external_id, note;
+	unsigned ncells;
+	char cells[ROSTER_COLUMNS][CELL_BYTES];
+};
+
+static int read_roster(struct roster *roster)
+{
+	int fd = open(roster->path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = 1;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (err == 0 && got > 0) {
+		char *room = buf_reserve(&roster->text, 65536);
+
+		if (room == NULL) {
+			err = -EFBIG;
+			break;
+		}
+		got = read(fd, room, 65536);
+		if (got < 0)
+			err = -errno;
+		else
+			roster->text.len += (size_t)got;
+	}
+	(void)close(fd);
+	return err;
+}
+
+/* One cell from AT on, quotes undone; false when it does not fit. */
+static bool take_cell(struct roster *roster, char cell[CELL_BYTES])
+{
+	const char *text = roster->text.data;
+	size_t end = roster->text.len, len = 0;
+	bool is_quoted = roster->at < end && text[roster->at] == '"';
+
+	if (is_quoted)
+		roster->at++;
+	while (roster->at < end) {
+		char c = text[roster->at];
+
+		if (is_quoted && c == '"') {
+			if (roster->at + 1 == end ||
+			    text[roster->at + 1] != '"') {
+				roster->at++;
+				break;
+			}
+			roster->at++;
+		} else if (c == '\n' || (!is_quoted && c == ',')) {
+			break;
+		}
+		roster->at++;
+		if (c == '\r' && !is_quoted)
+			continue;
+		if (len + 1 == CELL_BYTES)
+			return false;
+		cell[len++] = c;
+	}
+	cell[len] = '\0';
+	return true;
+}
+
+/* The next line that holds something; 1, 0 the end, -EINVAL. */
+static int next_row(struct roster *roster)
+{
+	for (;;) {
+		roster->ncells = 0;
+		if (roster->at >= roster->text.len)
+			return 0;
+		roster->line++;
+		for (;;) {
+			if (roster->ncells == ROSTER_COLUMNS ||
+			    !take_cell(roster, roster->cells[roster->ncells]))
+				return -EINVAL;
+			roster->ncells++;
+			if (roster->at >= roster->text.len ||
+			    roster->text.data[roster->at++] == '\n')
+				break;
+		}
+		if (roster->ncells > 1 || roster->cells[0][0] != '\0')
+			return 1;
+	}
+}
+
+static bool read_head(struct roster *roster)
+{
+	roster->owner = roster->external_id = roster->note = -1;
+	if (next_row(roster) <= 0)
+		return false;
+	for (unsigned i = 0; i < roster->ncells; i++) {
+		const char *name = roster->cells[i];
+
+		if (strcmp(name, "owner") == 0 || strcmp(name, "name") == 0)
+			roster->owner = (int)i;
+		else if (strcmp(name, "external_id") == 0)
+			roster->external_id = (int)i;
+		else if (strcmp(name, "note") == 0)
+			roster->note = (int)i;
+	}
+	return roster->owner >= 0;
+}
+
+static const char *cell(const struct roster *roster, int column)
+{
+	return column < 0 || column >= (int)roster->ncells
+		       ? ""
+		       : roster->cells[column];
+}
+
+/* The row's owner and his invite; the reply, or NULL after it was told. */
+static json_t *invite_row(const struct ctl *ctl, const struct ctl_call *call,
+			  const struct roster *roster)
+{
+	json_t *request = json_pack("{s:s, s:s}", "command", "invite new",
+				    "owner", cell(roster, roster->owner));
+	const char *days = ctl_value(call, "days");
+	char what[64];
+
+	if (request == NULL) {
+		(void)ctl_fail(ctl, "%s: line %u is no UTF-8", roster->path,
+			       roster->line);
+		return NULL;
+	}
+	if (cell(roster, roster->external_id)[0] != '\0')
+		(void)json_object_set_new(
+			request, "external_id",
+			json_string(cell(roster, roster->external_id)));
+	if (cell(roster, roster->note)[0] != '\0')
+		(void)json_object_set_new(
+			request, "note",
+			json_string(cell(roster, roster->note)));
+	if (days != NULL)
+		(void)json_object_set_new(
+			request, "days",
+			json_integer(ctl_number(call, "days", 0)));
+	(void)snprintf(what, sizeof(what), "line %u", roster->line);
+	return carry_out(ctl, call, what, request);
+}
+
+static int import_rows(const struct ctl *ctl, const struct ctl_call *call,
+		       struct roster *roster, struct buf *ret, unsigned *count)
+{
+	int more;
+
+	while ((more = next_row(roster)) > 0) {
+		json_t *reply = invite_row(ctl, call, roster);
+		const char *code;
+
+		if (reply == NULL)
+			return CTL_FAILED;
+		code = json_string_value(json_object_get(reply, "invite"));
+		buf_add_format(ret, "\n%s,%s", cell(roster, roster->owner),
+			       code == NULL ? "" : code);
+		json_decref(reply);
+		(*count)++;
+	}
+	if (more < 0)
+		return ctl_fail(ctl,
+				"%s: line %u has too many or too long "
+				"cells",
+				roster->path, roster->line);
+	return CTL_OK;
+}
+
+/*
+ * The invites' file is made first: codes are told once. What was done before
+ * a bad line stays, and is written.
+ */
+int run_import(const struct ctl *ctl, const struct ctl_call *call)
+{
+	struct roster *roster = xcalloc(1, sizeof(*roster));
+	struct buf list = BUF_INIT(ROSTER_BYTES);
+	struct token_file file = { .path = NULL };
+	const char *out = ctl_value(call, "output");
+	unsigned count = 0;
+	int rc, status;
+
+	roster->path = call->args[0];
+	buf_init(&roster->text, ROSTER_BYTES);
+	buf_add_text(&list, "owner,invite");
+	rc = read_roster(roster);
+	if (rc == 0 && !read_head(roster)) {
+		status = ctl_fail(ctl,
+				  "%s: its first line must name the "
+				  "columns: owner, and perhaps "
+				  "external_id and note",
+				  roster->path);
+		goto out;
+	}
+	if (rc != 0) {
+		status = ctl_fail(ctl, "%s: %s", roster->path, strerror(-rc));
+		goto out;
+	}
+	rc = token_file_make(&file, out, false);
+	if (rc != 0) {
+		status = ctl_fail(ctl, "--output: cannot make %s: %s", out,
+				  strerror(-rc));
+		goto out;
+	}
+	status = import_rows(ctl, call, roster, &list, &count);
+	if (count > 0) {
+		rc = token_file_write(&file, buf_text(&list));
+		if (rc != 0)
+			status = ctl_fail(ctl,
+					  "%s: %s; the invites are lost, "
+					  "revoke them",
+					  out, strerror(-rc));
+	}
+	if (status == CTL_OK && ctl->is_json) {
+		json_t *document =
+			json_pack("{s:b, s:I, s:s}", "ok", 1, "owners",
+				  (json_int_t)count, "invites_file", out);
+
+		ctl_print_json(document);
+		json_decref(document);
+	} else if (status == CTL_OK) {
+		(void)printf("%u owners, their invites in %s\n", count, out);
+	}
+out:
+	token_file_release(&file);
+	if (list.data != NULL)
+		explicit_bzero(list.data, list.len);
+	buf_release(&list);
+	buf_release(&roster->text);
+	free(roster);
+	return status;
+}
