@@ -550,6 +550,16 @@ static bool holds(const struct row_tournament *row,
 	return false;
 }
 
+/* Whether the host has made MATCH void since it was played. */
+static bool is_void(const struct row_tournament *row,
+		    const struct row_tournament_match *match)
+{
+	for (size_t i = 0; i < row->nvoids; i++)
+		if (row->voids[i] == match->match_id)
+			return true;
+	return false;
+}
+
 /* A copy of ROW with all that it owns, and MORE (may be NULL) matches. */
 static void copy_row(struct row_tournament *to,
 		     const struct row_tournament *row,
@@ -558,6 +568,8 @@ static void copy_row(struct row_tournament *to,
 	size_t nmore = more == NULL ? 0 : more->nmatches;
 
 	*to = *row;
+	to->voids = NULL;
+	to->nvoids = 0;
 	to->map_ids = xcalloc(row->nmaps + 1, sizeof(*to->map_ids));
 	memcpy(to->map_ids, row->map_ids, row->nmaps * sizeof(*to->map_ids));
 	to->entrants = xcalloc(row->nentrants + 1, sizeof(*to->entrants));
@@ -569,7 +581,8 @@ static void copy_row(struct row_tournament *to,
 		       row->nmatches * sizeof(*to->matches));
 	/* What was on its way to the disk when ROW was read. */
 	for (size_t i = 0; i < nmore; i++)
-		if (!holds(row, &more->matches[i]))
+		if (!holds(row, &more->matches[i]) &&
+		    !is_void(row, &more->matches[i]))
 			to->matches[to->nmatches++] = more->matches[i];
 	qsort(to->matches, to->nmatches, sizeof(*to->matches), by_number);
 }

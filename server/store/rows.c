@@ -31,6 +31,7 @@ void row_tournament_release(struct row_tournament *tournament)
 	free(tournament->map_ids);
 	free(tournament->entrants);
 	free(tournament->matches);
+	free(tournament->voids);
 	memset(tournament, 0, sizeof(*tournament));
 }
 

@@ -239,6 +239,29 @@ static int read_matches(struct db *db, int64_t id, struct row_tournament *ret,
 	return err;
 }
 
+/* For who knows of them as played: they are played again. */
+static int read_voids(struct db *db, int64_t id, struct row_tournament *ret,
+		      struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT t.match_id FROM tournament_match t "
+		   "JOIN match m ON m.id = t.match_id "
+		   "WHERE t.tournament_id = ?1 AND m.status = 'void' "
+		   "ORDER BY t.match_id",
+		   error);
+	query_bind_i64(&query, 1, id);
+	while ((err = query_step(&query)) > 0) {
+		ret->voids =
+			read_grow(ret->voids, ret->nvoids, sizeof(*ret->voids));
+		ret->voids[ret->nvoids++] = query_i64(&query, 0);
+	}
+	query_close(&query);
+	return err;
+}
+
 int tournament_read(struct db *db, int64_t id, struct row_tournament *ret,
 		    struct store_error *error)
 {
@@ -250,6 +273,8 @@ int tournament_read(struct db *db, int64_t id, struct row_tournament *ret,
 		err = read_entrants(db, id, ret, error);
 	if (err == 0)
 		err = read_matches(db, id, ret, error);
+	if (err == 0)
+		err = read_voids(db, id, ret, error);
 	return err;
 }
 

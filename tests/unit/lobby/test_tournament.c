@@ -196,6 +196,41 @@ static void results_on_disk_are_not_played_again(void **state)
 	world_catalogue(world);
 }
 
+static void a_match_made_void_is_played_again(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct match_meeting meetings[8];
+	struct row_tournament *t;
+	int64_t id = 1;
+
+	world_login(world, 'a', "crazy");
+	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
+	world_catalogue(world);
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n"
+			  "a > @resign 1\n"
+			  "a <~ @match 2 *rated=0\n"
+			  "a > @ready 2\n"
+			  "a > @resign 2\n"
+			  "a <~ @match 3 *rated=1\n");
+	t->voids = &id;
+	t->nvoids = 1;
+	world_catalogue(world);
+	world->holds_store = true;
+	world_play(world, "a > @ready 3\n"
+			  "a > @resign 3\n"
+			  "a <~ @match 4 *rated=0\n"
+			  "a > @ready 4\n"
+			  "a > @resign 4\n");
+	assert_int_equal(take(world, meetings), 2);
+	assert_int_equal(meetings[1].tournament, 7);
+	assert_int_equal(meetings[1].pairing, 0);
+	discard(world);
+	world_catalogue(world);
+}
+
 static void withdrawn_and_vanished_entrants_forfeit_at_once(void **state)
 {
 	static const int bots[] = { BOT_CRAZY, BOT_LAZY, BOT_GONE };
@@ -245,6 +280,7 @@ int main(void)
 		WORLD_TEST(absent_are_waited_for_once_and_lose),
 		WORLD_TEST(who_comes_within_the_grace_plays),
 		WORLD_TEST(results_on_disk_are_not_played_again),
+		WORLD_TEST(a_match_made_void_is_played_again),
 		WORLD_TEST(withdrawn_and_vanished_entrants_forfeit_at_once),
 		WORLD_TEST(cancelled_tournament_makes_no_more_matches),
 	};
