@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,8 +16,10 @@
 #include "server/base/clock.h"
 
 enum {
-	LINE_BYTES = 2048, /* a longer line is cut */
-	ESCAPED_BYTES = 4, /* \xNN */
+	LINE_BYTES = 2048,  /* a longer line is cut */
+	NOTICE_BYTES = 128, /* how many were dropped */
+	PIPE_BYTES = 4096,  /* a pipe that has room takes as much */
+	ESCAPED_BYTES = 4,  /* \xNN */
 	FILE_MODE = 0640,
 };
 
@@ -27,19 +30,24 @@ static const char *const level_words[] = {
 	[LOG_LEVEL_DEBUG] = "debug",
 };
 
+_Static_assert((int)NOTICE_BYTES + (int)LINE_BYTES < (int)PIPE_BYTES,
+	       "both lines at once");
 _Static_assert(sizeof(level_words) / sizeof(level_words[0]) == LOG_NLEVELS,
 	       "a word for every level");
 
-/* Guards `path` and `fd`: a line is never written to a closed descriptor. */
+/* Guards the next three: a line is never written to a closed descriptor. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *path; /* owned; NULL: stderr */
 static int fd = STDERR_FILENO;
+static unsigned long dropped; /* since the last line that was written */
 static atomic_int max_level = LOG_LEVEL_INFO;
 
 static int open_file(const char *name)
 {
-	int opened = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
-			  FILE_MODE);
+	/* Not blocking: a FIFO that nobody reads. */
+	int opened = open(
+		name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK,
+		FILE_MODE);
 
 	return opened < 0 ? -errno : opened;
 }
@@ -150,13 +158,36 @@ static size_t stamp(char *dst, size_t size, enum log_level level)
 	return len;
 }
 
+/*
+ * Write LINE, or drop it. stderr may be shared with other programs, so it is
+ * asked whether it has room, and not made one that never blocks. Locked.
+ */
+static void put_line(const char *line, size_t len)
+{
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+	char both[NOTICE_BYTES + LINE_BYTES + 1];
+	size_t before = 0;
+
+	if (dropped > 0) {
+		before = stamp(both, NOTICE_BYTES, LOG_LEVEL_WARN);
+		before += (size_t)snprintf(
+			both + before, NOTICE_BYTES - before,
+			"event=log_resumed log_dropped=%lu\n", dropped);
+	}
+	memcpy(both + before, line, len);
+	if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0 &&
+	    write(fd, both, before + len) > 0)
+		dropped = 0;
+	else
+		dropped++; /* a log that is gone has nobody left to be told */
+}
+
 void log_line(enum log_level level, const char *format, ...)
 {
 	char text[LINE_BYTES];
 	char line[LINE_BYTES + 1]; /* and the newline */
 	va_list args;
 	size_t len;
-	ssize_t count;
 
 	if (!log_has_level(level))
 		return;
@@ -168,9 +199,7 @@ void log_line(enum log_level level, const char *format, ...)
 		len = put_char(line, len, LINE_BYTES, (unsigned char)*c);
 	line[len++] = '\n';
 	(void)pthread_mutex_lock(&lock);
-	/* A log that cannot be written has nobody left to be told. */
-	count = write(fd, line, len);
-	(void)count;
+	put_line(line, len);
 	(void)pthread_mutex_unlock(&lock);
 }
 

@@ -9,6 +9,10 @@
  * never mix. Whatever a message holds, its line stays one line of printable
  * bytes: others are written \xNN; a value that a peer chose goes through
  * log_quote(), which also keeps it one value. Any thread.
+ *
+ * Nobody waits for a log: a line that a full pipe (stderr of a service whose
+ * reader is stuck) does not take is dropped, and counted in front of the next
+ * one that it takes: "event=log_resumed log_dropped=N".
  */
 #ifndef HILL_BASE_LOG_H
 #define HILL_BASE_LOG_H

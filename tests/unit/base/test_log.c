@@ -2,9 +2,11 @@
 #include "server/base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
@@ -108,6 +110,89 @@ static void reopens_after_rotation(void **state)
 	assert_non_null(strstr(content(file, file->path), "line=4\n"));
 }
 
+enum { FLOOD_LINES = 2000 }; /* more than a pipe holds */
+
+/* Read what FD holds now; the lines of the flood in it. */
+static unsigned drain(int fd, bool *ret_has_notice, unsigned long *ret_dropped)
+{
+	char *text = calloc(1, 1 << 20);
+	unsigned lines = 0;
+	size_t len = 0;
+	ssize_t got;
+
+	assert_non_null(text);
+	while ((got = read(fd, text + len, (1 << 20) - 1 - len)) > 0)
+		len += (size_t)got;
+	for (const char *at = text; (at = strstr(at, "event=flood")) != NULL;
+	     at++)
+		lines++;
+	*ret_has_notice = strstr(text, "log_dropped=") != NULL;
+	if (*ret_has_notice)
+		*ret_dropped =
+			strtoul(strstr(text, "log_dropped=") + 12, NULL, 10);
+	free(text);
+	return lines;
+}
+
+static void flood(void)
+{
+	for (unsigned i = 0; i < FLOOD_LINES; i++)
+		log_info("event=flood number=%u of=a-pipe-that-is-stuck", i);
+}
+
+/* What READER, the end of the pipe that is the log now, gets to see. */
+static void expect_counted(int reader)
+{
+	unsigned long told = 0;
+	bool has_notice;
+	unsigned seen;
+
+	(void)alarm(60); /* a write that blocks */
+	flood();
+	(void)alarm(0);
+	seen = drain(reader, &has_notice, &told);
+	assert_true(seen > 0 && seen < FLOOD_LINES);
+	assert_false(has_notice);
+	log_info("event=after");
+	assert_int_equal(drain(reader, &has_notice, &told), 0);
+	assert_true(has_notice);
+	assert_int_equal(told, FLOOD_LINES - seen);
+	log_info("event=after");
+	(void)drain(reader, &has_notice, &told);
+	assert_false(has_notice);
+}
+
+static void a_stuck_pipe_holds_nobody_up(void **state)
+{
+	struct file *file = *state;
+	int reader;
+
+	assert_int_equal(mkfifo(file->path, 0600), 0);
+	assert_int_equal(log_open(file->path), -ENXIO);
+	reader = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	assert_int_equal(log_open(file->path), 0);
+	expect_counted(reader);
+	log_close();
+	(void)close(reader);
+}
+
+static void a_stuck_stderr_holds_nobody_up_and_stays_as_it_is(void **state)
+{
+	int kept = dup(STDERR_FILENO), ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+	expect_counted(ends[0]);
+	assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
+	assert_true(dup2(kept, STDERR_FILENO) >= 0);
+	(void)close(kept);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+
 static void quotes_what_a_peer_chose(void **state)
 {
 	static const struct {
@@ -160,6 +245,10 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reopens_after_rotation, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_stuck_pipe_holds_nobody_up,
+						set_up, tear_down),
+		cmocka_unit_test(
+			a_stuck_stderr_holds_nobody_up_and_stays_as_it_is),
 		cmocka_unit_test(quotes_what_a_peer_chose),
 		cmocka_unit_test(lets_one_line_a_period_pass),
 	};
