@@ -131,6 +131,16 @@ int admin_find(struct admin *admin, const char *sql, const char *field,
 	return err < 0 ? err : 0;
 }
 
+int admin_find_given(struct admin *admin, const char *sql, const char *field,
+		     const char *what)
+{
+	int64_t id;
+
+	return admin_has(admin, field)
+		       ? admin_find(admin, sql, field, what, &id)
+		       : 0;
+}
+
 int admin_check_free(struct admin *admin, const char *sql, const char *field,
 		     char ret_key[STORE_NAME_KEY_BYTES])
 {

@@ -64,6 +64,10 @@ static int bot_list(struct admin *admin)
 	struct query query;
 	int err;
 
+	err = admin_find_given(admin, "SELECT id FROM owner WHERE name = ?1",
+			       "owner", "owner");
+	if (err != 0)
+		return err;
 	admin_list_begin(admin, "bots");
 	query_open(&query, admin->db,
 		   "SELECT b.id, b.name, o.name, b.max_connections, "
@@ -169,6 +173,9 @@ static int token_list(struct admin *admin)
 	struct query query;
 	int err;
 
+	err = admin_find_given(admin, sql_find, "bot", "bot");
+	if (err != 0)
+		return err;
 	admin_list_begin(admin, "tokens");
 	query_open(&query, admin->db,
 		   "SELECT t.id, b.name, t.created_us, t.revoked_us "

@@ -92,6 +92,9 @@ int admin_refuse(struct admin *admin, const char *field, const char *value,
  */
 int admin_find(struct admin *admin, const char *sql, const char *field,
 	       const char *what, int64_t *ret) WARN_UNUSED;
+/* Likewise where FIELD may be left out: then all is well, too. */
+int admin_find_given(struct admin *admin, const char *sql, const char *field,
+		     const char *what) WARN_UNUSED;
 /*
  * Refuse the name in FIELD when SQL (a literal that gives the name for the key
  * ?1) knows it or one that looks like it.

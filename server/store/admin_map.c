@@ -234,6 +234,10 @@ static int map_list(struct admin *admin)
 	struct query query;
 	int err;
 
+	err = admin_find_given(admin, "SELECT id FROM game WHERE name = ?1",
+			       "game", "game");
+	if (err != 0)
+		return err;
 	admin_list_begin(admin, "maps");
 	query_open(&query, admin->db,
 		   "SELECT m.id, m.name, g.name, m.options, m.visibility, "

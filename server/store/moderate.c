@@ -108,7 +108,6 @@ static int check_names(struct admin *admin)
 		  "SELECT id FROM bot_version WHERE label = ?1" },
 	};
 	static const char *const of_bot[] = { "opponent", "version" };
-	int64_t id;
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(of_bot) / sizeof(of_bot[0]); i++)
@@ -117,9 +116,8 @@ static int check_names(struct admin *admin)
 					    "needs a bot beside it");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && err == 0;
 	     i++)
-		if (admin_has(admin, names[i].field))
-			err = admin_find(admin, names[i].sql, names[i].field,
-					 names[i].what, &id);
+		err = admin_find_given(admin, names[i].sql, names[i].field,
+				       names[i].what);
 	return err;
 }
 

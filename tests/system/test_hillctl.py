@@ -258,6 +258,17 @@ def test_tokens(ctl):
     assert "token, shown only now: hill_" in ctl.run("token", "add", "crazy").out
 
 
+def test_a_list_of_somebody_unknown_is_an_error(ctl):
+    ctl.run("owner", "add", "alice")
+    for words, what in ((("bot", "list", "--owner", "alise"), "owner"),
+                        (("token", "list", "--bot", "crasy"), "bot"),
+                        (("map", "list", "--game", "rabbits"), "game")):
+        assert f"'{words[-1]}': there is no {what} of that name" in ctl.refused(*words)
+    # Who is there and has nothing is none.
+    assert ctl.json("bot", "list", "--owner", "alice")["bots"] == []
+    assert ctl.json("map", "list", "--game", "rabbit-runner")["maps"] == []
+
+
 def test_bots(ctl):
     ctl.run("bot", "add", "crazy")
     assert ctl.json("bot", "list")["bots"][0]["owner"] == "crazy"
