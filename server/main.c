@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - hilld: wiring, start and shutdown. */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +10,17 @@
 
 #include "server/base/buffer.h"
 #include "server/base/log.h"
+#include "server/base/thread.h"
 #include "server/config.h"
 #include "server/dev.h"
 #include "server/net/net.h"
 #include "server/options.h"
+#include "server/settings.h"
 #include "server/store/register.h"
 #include "server/store/store.h"
 
 enum {
 	STORE_PATIENCE_MS = 5000, /* for a failing disk at the end */
-	MIB = 1024 * 1024,
 	TEXT_BYTES = 65536,
 };
 
@@ -34,54 +34,11 @@ struct daemon {
 	struct net *net;
 };
 
-static void make_settings(const struct config *config, const char *host,
-			  struct net_settings *ret)
-{
-	*ret = (struct net_settings){
-		.lobby = {
-			.host = host,
-			.login_ms = (uint32_t)config->login_seconds * 1000,
-			.peers_max = (uint32_t)config->connections_max,
-			.peers_per_address =
-				(uint32_t)config->connections_per_address,
-			.prelogin_per_address =
-				(uint32_t)config->logins_pending_per_address,
-			.failures_per_address =
-				(uint32_t)config->login_failures_max,
-			.failure_forget_ms =
-				(uint32_t)config->login_failure_seconds * 1000,
-			.is_registration_closed =
-				config->registration ==
-				STORE_REGISTRATION_CLOSED,
-			.registrations_per_hour =
-				(uint32_t)config->registrations_per_hour,
-			.retry_after_s = (uint32_t)config->retry_after_seconds,
-			.matches_max = (uint32_t)config->matches_max,
-			.results_max = (uint32_t)config->results_max,
-			.match_budget_bytes =
-				(uint64_t)config->match_memory_mb * MIB,
-			.map_budget_bytes =
-				(uint64_t)config->map_memory_mb * MIB,
-			.stall_void_ms =
-				(uint32_t)config->stall_void_seconds * 1000,
-		},
-		.drain_ms = (uint32_t)config->drain_seconds * 1000,
-		.output_stall_ms =
-			(uint32_t)config->output_stall_seconds * 1000,
-		.dead_peer_ms = (uint32_t)config->dead_peer_seconds * 1000,
-		.workers = (unsigned)config->workers,
-	};
-}
-
 static void set_rules(struct store *store, const struct config *config)
 {
-	const struct store_rules rules = {
-		.registration = (enum store_registration)config->registration,
-		.bots_per_owner = (uint32_t)config->bots_per_owner,
-		.versions_per_day = (uint32_t)config->versions_per_day,
-		.versions_per_bot = (uint32_t)config->versions_per_bot,
-	};
+	struct store_rules rules;
 
+	settings_rules(config, &rules);
 	store_set_rules(store, &rules);
 }
 
@@ -125,7 +82,7 @@ static void on_hangup(void *arg)
 	}
 	log_set_level(config.log_level);
 	set_rules(hilld->store, &config);
-	make_settings(&config, "", &settings);
+	settings_net(&config, "", &settings);
 	net_configure(hilld->net, &settings);
 	config_release(&hilld->config);
 	hilld->config = config;
@@ -163,9 +120,9 @@ static int open_net(struct daemon *hilld)
 	int rc = 0;
 
 	(void)gethostname(host, sizeof(host) - 1);
-	make_settings(&hilld->config,
-		      hilld->config.host[0] != '\0' ? hilld->config.host : host,
-		      &settings);
+	settings_net(&hilld->config,
+		     hilld->config.host[0] != '\0' ? hilld->config.host : host,
+		     &settings);
 	if (getrandom(settings.lobby.random_key, LOBBY_KEY_BYTES, 0) !=
 	    LOBBY_KEY_BYTES)
 		abort(); /* a kernel without random numbers: not ours to fix */
@@ -222,22 +179,6 @@ static int announce(struct daemon *hilld, unsigned descriptors)
 	return 0;
 }
 
-/*
- * HOW is SIG_BLOCK or SIG_UNBLOCK. Blocked where nothing may cut things short
- * and the loop's handlers are not there: at the end, and with --dev at the
- * start. All other threads block signals anyhow.
- */
-static void mask_signals(int how)
-{
-	sigset_t ours;
-
-	(void)sigemptyset(&ours);
-	(void)sigaddset(&ours, SIGTERM);
-	(void)sigaddset(&ours, SIGINT);
-	(void)sigaddset(&ours, SIGHUP);
-	(void)pthread_sigmask(how, &ours, NULL);
-}
-
 static int serve(struct daemon *hilld)
 {
 	unsigned descriptors = net_raise_descriptors();
@@ -249,14 +190,14 @@ static int serve(struct daemon *hilld)
 		rc = open_net(hilld);
 	/* Before the house bots: they would inherit it. */
 	if (rc == 0 && hilld->options.is_dev)
-		mask_signals(SIG_UNBLOCK);
+		thread_hold_signals(false);
 	if (rc == 0)
 		rc = announce(hilld, descriptors);
 	if (rc == 0) {
 		net_on_hangup(hilld->net, on_hangup, hilld);
 		rc = net_run(hilld->net);
 	}
-	mask_signals(SIG_BLOCK);
+	thread_hold_signals(true);
 	net_free(hilld->net);
 	if (hilld->store != NULL) {
 		lost = store_writer_stop(hilld->store, STORE_PATIENCE_MS);
@@ -275,7 +216,7 @@ static int prepare_dev(struct daemon *hilld)
 	int rc;
 
 	/* Its folder would stay. */
-	mask_signals(SIG_BLOCK);
+	thread_hold_signals(true);
 	rc = dev_prepare(&hilld->dev, &error);
 	if (rc < 0) {
 		(void)fprintf(stderr, "hilld: %s\n", error.text);

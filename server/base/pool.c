@@ -3,8 +3,9 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
+
+#include "server/base/thread.h"
 
 struct pool {
 	struct mailbox jobs;  /* embedded */
@@ -30,7 +31,6 @@ static void *worker(void *arg)
 int pool_new(struct pool **ret, unsigned threads, struct mailbox *done)
 {
 	struct pool *pool;
-	sigset_t all, old;
 	int rc;
 
 	assert(threads > 0);
@@ -41,16 +41,11 @@ int pool_new(struct pool **ret, unsigned threads, struct mailbox *done)
 		free(pool);
 		return rc;
 	}
-	/* Signals are the loop's: a new thread inherits the mask. */
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (pool->count < threads && rc == 0) {
-		rc = -pthread_create(&pool->threads[pool->count], NULL, worker,
-				     pool);
+		rc = thread_start(&pool->threads[pool->count], worker, pool);
 		if (rc == 0)
 			pool->count++;
 	}
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc < 0) {
 		pool_free(pool);
 		return rc;

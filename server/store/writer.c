@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/mailbox.h"
+#include "server/base/thread.h"
 #include "server/match/record.h"
 #include "server/store/rate.h"
 #include "server/store/store_internal.h"
@@ -295,7 +295,6 @@ int store_writer_start(struct store *store)
 {
 	struct writer *writer;
 	pthread_condattr_t attr;
-	sigset_t all, old;
 	int err;
 
 	assert(store->mode != STORE_READ && store->writer == NULL);
@@ -313,15 +312,12 @@ int store_writer_start(struct store *store)
 	writer->end = &writer->first;
 	writer->group_max = GROUP_MAX;
 	store->writer = writer;
-	/* Signals are the loop's; a file-size limit must not kill us. */
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&writer->thread, NULL, run, store);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	/* It hears no signals: a file-size limit must not kill us. */
+	err = thread_start(&writer->thread, run, store);
 	writer->is_running = err == 0;
 	if (err != 0)
 		writer_free(store);
-	return -err;
+	return err;
 }
 
 int store_fd(const struct store *store)
