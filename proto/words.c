@@ -3,14 +3,21 @@
 
 #include <string.h>
 
+/* A client that prints none of the texts need not carry them. */
+#ifdef WORDS_WITHOUT_TEXTS
+#define TEXT(text) NULL
+#else
+#define TEXT(text) text
+#endif
+
 #define IN(phase) (1u << PHASE_##phase)
-#define NEED(name, doc)          \
-	{                        \
-		name, doc, false \
+#define NEED(name, doc)                \
+	{                              \
+		name, TEXT(doc), false \
 	}
-#define MAY(name, doc)          \
-	{                       \
-		name, doc, true \
+#define MAY(name, doc)                \
+	{                             \
+		name, TEXT(doc), true \
 	}
 #define MATCH_ARG NEED("MATCH", "the match's number, as in @match")
 
@@ -36,7 +43,7 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("candidate", "1: a new version does not become the active "
 				   "one, and plays unrated"),
 		  MAY("ping", "1: this client answers `@ping` with `@pong`") },
-		.doc = "log in; answered by `@welcome` or `@error`",
+		.doc = TEXT("log in; answered by `@welcome` or `@error`"),
 	},
 	[WORD_REGISTER] = {
 		"register", CLIENT, IN(NEW),
@@ -46,71 +53,71 @@ const struct word words[WORD_NWORDS] = {
 		{ MAY("invite", "the host's invite, good for one bot"),
 		  MAY("token", "the token of another bot of yours, in place of "
 			       "an invite") },
-		.doc = "make a bot; answered by `@registered` or `@error`; then "
-		       "log in",
+		.doc = TEXT("make a bot; answered by `@registered` or `@error`; then "
+		       "log in"),
 	},
 	[WORD_ROTATE] = {
 		"rotate", CLIENT, IN(IDLE) | IN(QUEUED), { { 0 } }, { { 0 } },
-		.doc = "have the bot's tokens replaced by a new one; links that "
-		       "are logged in stay; answered by `@token` or `@error`",
+		.doc = TEXT("have the bot's tokens replaced by a new one; links that "
+		       "are logged in stay; answered by `@token` or `@error`"),
 	},
 	[WORD_HELP] = {
 		"help", BOTH, PHASES_ALL, { { 0 } }, { { 0 } },
 		.has_text = true,
-		.doc = "list what can be said now; the answer is `@help` lines",
+		.doc = TEXT("list what can be said now; the answer is `@help` lines"),
 	},
 	[WORD_LADDERS] = {
 		"ladders", BOTH, PHASES_ALL,
 		{ MAY("COUNT", "from the server: how many `@ladder` lines "
 			       "follow") },
 		{ { 0 } },
-		.doc = "list the ladders and their times, also before login; "
-		       "answered by `@ladders COUNT` and a `@ladder` for each",
+		.doc = TEXT("list the ladders and their times, also before login; "
+		       "answered by `@ladders COUNT` and a `@ladder` for each"),
 	},
 	[WORD_PING] = {
 		"ping", BOTH, PHASES_ALL,
 		{ MAY("ID", "any word; comes back in the answer") }, { { 0 } },
-		.doc = "ask for a sign of life; answered by `@pong ID`. The "
-		       "server asks only clients that said ping=1",
+		.doc = TEXT("ask for a sign of life; answered by `@pong ID`. The "
+		       "server asks only clients that said ping=1"),
 	},
 	[WORD_PONG] = {
 		"pong", BOTH, PHASES_ALL,
 		{ MAY("ID", "the word of the `@ping`") }, { { 0 } },
-		.doc = "the answer to `@ping`",
+		.doc = TEXT("the answer to `@ping`"),
 	},
 	[WORD_QUIT] = {
 		"quit", CLIENT, PHASES_ALL, { { 0 } }, { { 0 } },
-		.doc = "end the connection; in a match the seat is gone",
+		.doc = TEXT("end the connection; in a match the seat is gone"),
 	},
 	[WORD_PLAY] = {
 		"play", CLIENT, PHASES_LOGGED_IN,
 		{ NEED("LADDER", "where to play; a game's default ladder bears "
 				 "the game's name") },
 		{ { 0 } },
-		.doc = "wait for matches on a ladder, one after the other, till "
+		.doc = TEXT("wait for matches on a ladder, one after the other, till "
 		       "`@leave` or the end of the link; answered by `@queued` "
-		       "or `@error`",
+		       "or `@error`"),
 	},
 	[WORD_LEAVE] = {
 		"leave", CLIENT, PHASES_LOGGED_IN,
 		{ MAY("LADDER", "which; all when missing") }, { { 0 } },
-		.doc = "wait no more; a match that is offered or runs is not "
-		       "touched; answered by `@left`",
+		.doc = TEXT("wait no more; a match that is offered or runs is not "
+		       "touched; answered by `@left`"),
 	},
 	[WORD_READY] = {
 		"ready", CLIENT, IN(OFFERED),
 		{ MATCH_ARG,
 		  MAY("quiet", "no `@banked` and `@fault` before `@end`") },
 		{ { 0 } },
-		.doc = "promise to play; from here on game lines count",
+		.doc = TEXT("promise to play; from here on game lines count"),
 	},
 	[WORD_SKIP] = {
 		"skip", CLIENT, IN(READY) | IN(PLAYING),
 		{ MAY("MATCH", "the match's number; the current one when "
 			       "missing") },
 		{ { 0 } },
-		.doc = "the oldest reply that is still owed for a request that "
-		       "ran out will never come; not a pass",
+		.doc = TEXT("the oldest reply that is still owed for a request that "
+		       "ran out will never come; not a pass"),
 	},
 	[WORD_GONE] = {
 		"gone", CLIENT, IN(READY) | IN(PLAYING),
@@ -118,55 +125,55 @@ const struct word words[WORD_NWORDS] = {
 		{ MAY("exit", "the program's exit status"),
 		  MAY("signal", "the number of the signal that ended it"),
 		  MAY("stdout", "closed: it closed its standard output") },
-		.doc = "the bot's program has ended: nothing more comes from "
-		       "this seat",
+		.doc = TEXT("the bot's program has ended: nothing more comes from "
+		       "this seat"),
 	},
 	[WORD_RESIGN] = {
 		"resign", CLIENT, IN_MATCH, { MATCH_ARG }, { { 0 } },
-		.doc = "give the match up",
+		.doc = TEXT("give the match up"),
 	},
 	[WORD_HILL] = {
 		"hill", SERVER, 0,
 		{ NEED("PROTO", "version of this protocol: 1"),
 		  NEED("HOST", "the server's name for itself") },
 		{ { 0 } },
-		.doc = "the server's first line",
+		.doc = TEXT("the server's first line"),
 	},
 	[WORD_WELCOME] = {
 		"welcome", SERVER, 0, { NEED("NAME", "the bot") },
 		{ MAY("version", "the version that this connection plays; told "
 				 "when the login named one") },
-		.doc = "logged in",
+		.doc = TEXT("logged in"),
 	},
 	[WORD_REGISTERED] = {
 		"registered", SERVER, 0, { NEED("NAME", "the new bot") },
 		{ NEED("token", "its token, told only now: keep it") },
-		.doc = "the bot is there; `@login` may follow",
+		.doc = TEXT("the bot is there; `@login` may follow"),
 	},
 	[WORD_TOKEN] = {
 		"token", SERVER, 0,
 		{ NEED("TOKEN", "the bot's new token, told only now: keep it") },
 		{ { 0 } },
-		.doc = "the answer to `@rotate`; the old tokens open nothing any "
-		       "more",
+		.doc = TEXT("the answer to `@rotate`; the old tokens open nothing any "
+		       "more"),
 	},
 	[WORD_ERROR] = {
 		"error", SERVER, 0,
 		{ NEED("CODE", "one of the codes below") },
 		{ MAY("retry-after", "seconds after which to try again") },
 		.has_text = true,
-		.doc = "something was refused, for the reason that CODE names",
+		.doc = TEXT("something was refused, for the reason that CODE names"),
 	},
 	[WORD_QUEUED] = {
 		"queued", SERVER, 0, { NEED("LADDER", "the ladder") },
 		{ NEED("waiting", "connections that wait there, this one "
 				  "included") },
-		.doc = "waiting for a match",
+		.doc = TEXT("waiting for a match"),
 	},
 	[WORD_LEFT] = {
 		"left", SERVER, 0,
 		{ MAY("LADDER", "the ladder; missing: all of them") }, { { 0 } },
-		.doc = "waiting no more",
+		.doc = TEXT("waiting no more"),
 	},
 	[WORD_MATCH] = {
 		"match", SERVER, 0, { NEED("MATCH", "its number") },
@@ -187,7 +194,7 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("whole-input", "1: the program reads `@input` to its end "
 				     "and all that it prints is one reply"),
 		  MAY("...", "the game's own parameters by name, as turns=500") },
-		.doc = "a match is offered: say `@ready MATCH` within ready-ms",
+		.doc = TEXT("a match is offered: say `@ready MATCH` within ready-ms"),
 	},
 	[WORD_CANCEL] = {
 		"cancel", SERVER, 0, { MATCH_ARG },
@@ -195,14 +202,14 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("queued", "1: the connection waits on; 0: it must say "
 				"`@play` again") },
 		.has_text = true,
-		.doc = "the match does not take place; closes `@match`",
+		.doc = TEXT("the match does not take place; closes `@match`"),
 	},
 	[WORD_VOID] = {
 		"void", SERVER, 0, { MATCH_ARG },
 		{ MAY("reason", "why, in one word") },
 		.has_text = true,
-		.doc = "the server could not do the match justice: it counts "
-		       "for nothing; closes `@match`",
+		.doc = TEXT("the server could not do the match justice: it counts "
+		       "for nothing; closes `@match`"),
 	},
 	[WORD_FILE] = {
 		"file", SERVER, 0,
@@ -211,32 +218,32 @@ const struct word words[WORD_NWORDS] = {
 		{ NEED("lines", "raw lines that follow"),
 		  NEED("bytes", "size of the file") },
 		.has_block = true,
-		.doc = "a file for the program, before `@start`",
+		.doc = TEXT("a file for the program, before `@start`"),
 	},
 	[WORD_ARGS] = {
 		"args", SERVER, 0, { { 0 } }, { { 0 } },
 		.is_verbatim = true,
-		.doc = "the program's command line arguments: the rest of the "
-		       "line, split at single blanks",
+		.doc = TEXT("the program's command line arguments: the rest of the "
+		       "line, split at single blanks"),
 	},
 	[WORD_START] = {
 		"start", SERVER, 0, { MATCH_ARG }, { { 0 } },
-		.doc = "start the program; game lines follow",
+		.doc = TEXT("start the program; game lines follow"),
 	},
 	[WORD_INPUT] = {
 		"input", SERVER, 0, { NEED("FORM", "`text` or `base64`") },
 		{ NEED("lines", "raw lines that follow"),
 		  NEED("bytes", "size of the input") },
 		.has_block = true,
-		.doc = "all of the program's standard input, which then ends; "
-		       "the seat owes one reply",
+		.doc = TEXT("all of the program's standard input, which then ends; "
+		       "the seat owes one reply"),
 	},
 	[WORD_BANKED] = {
 		"banked", SERVER, 0, { { 0 } },
 		{ NEED("turn", "number of the request, from 1"),
 		  NEED("ms", "what the reply took"),
 		  NEED("left", "what is left of the bank, ms") },
-		.doc = "a reply was late and the bank has paid for it",
+		.doc = TEXT("a reply was late and the bank has paid for it"),
 	},
 	[WORD_FAULT] = {
 		"fault", SERVER, 0,
@@ -245,12 +252,12 @@ const struct word words[WORD_NWORDS] = {
 				"the game for this seat; n/- when none do") },
 		{ NEED("turn", "number of the request, from 1") },
 		.has_text = true,
-		.doc = "this seat did something wrong",
+		.doc = TEXT("this seat did something wrong"),
 	},
 	[WORD_INTERRUPT] = {
 		"interrupt", SERVER, 0, { MATCH_ARG }, { { 0 } },
-		.doc = "time is up: the program gets SIGINT, and grace to "
-		       "answer",
+		.doc = TEXT("time is up: the program gets SIGINT, and grace to "
+		       "answer"),
 	},
 	[WORD_END] = {
 		"end", SERVER, 0, { MATCH_ARG },
@@ -258,7 +265,7 @@ const struct word words[WORD_NWORDS] = {
 			       "eof, exit"),
 		  NEED("reason", "finished, late, gone, suspended, invalid, "
 				 "abandoned, ...") },
-		.doc = "this seat's game is over; the connection may play again",
+		.doc = TEXT("this seat's game is over; the connection may play again"),
 	},
 	[WORD_PLACE] = {
 		"place", SERVER, 0, { MATCH_ARG },
@@ -266,7 +273,7 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("bot", "who sat there"),
 		  NEED("score", "as the original printed it"),
 		  NEED("rank", "from 1; equals share one") },
-		.doc = "one seat's result, one line a seat, before `@result`",
+		.doc = TEXT("one seat's result, one line a seat, before `@result`"),
 	},
 	[WORD_RESULT] = {
 		"result", SERVER, 0, { MATCH_ARG },
@@ -275,7 +282,7 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("early", "replies that came before their request"),
 		  NEED("banked", "replies that the bank has paid for"),
 		  NEED("max-ms", "the longest reply") },
-		.doc = "the match is stored for good; closes `@match`",
+		.doc = TEXT("the match is stored for good; closes `@match`"),
 	},
 	[WORD_LADDER] = {
 		"ladder", SERVER, 0, { NEED("LADDER", "its name") },
@@ -294,92 +301,92 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("playing", "matches offered or under way now"),
 		  MAY("...", "the game's own parameters by name, as "
 			     "turns=500") },
-		.doc = "one ladder, in answer to `@ladders`",
+		.doc = TEXT("one ladder, in answer to `@ladders`"),
 	},
 	[WORD_NOTICE] = {
 		"notice", SERVER, 0, { { 0 } }, { { 0 } },
 		.has_text = true,
-		.doc = "the host announces something, for people to read; each "
+		.doc = TEXT("the host announces something, for people to read; each "
 		       "connection is told once, at login or when it is said, "
-		       "and a quiet match is over before",
+		       "and a quiet match is over before"),
 	},
 };
 
 const struct error_kind error_kinds[ERROR_NCODES] = {
-	[ERROR_NONE] = { "none", false, "no error; never sent" },
+	[ERROR_NONE] = { "none", false, TEXT("no error; never sent") },
 	[ERROR_UNKNOWN_WORD] = { "unknown-word", false,
-		"no such control word; try @help" },
+		TEXT("no such control word; try @help") },
 	[ERROR_BAD_ARGUMENTS] = { "bad-arguments", false,
-		"the word's arguments or keys do not fit" },
+		TEXT("the word's arguments or keys do not fit") },
 	[ERROR_BAD_TEXT] = { "bad-text", false,
-		"a control line holds a NUL or is no UTF-8" },
+		TEXT("a control line holds a NUL or is no UTF-8") },
 	[ERROR_LINE_TOO_LONG] = { "line-too-long", false,
-		"the line is over its limit and was dropped; before login the "
-		"connection ends too" },
+		TEXT("the line is over its limit and was dropped; before login the "
+		"connection ends too") },
 	[ERROR_FLOOD] = { "flood", true,
-		"no LF for far too long" },
+		TEXT("no LF for far too long") },
 	[ERROR_TOO_MANY_ERRORS] = { "too-many-errors", true,
-		"too many lines in a row that could not be taken" },
+		TEXT("too many lines in a row that could not be taken") },
 	[ERROR_NOT_NOW] = { "not-now", false,
-		"the word is known but cannot be said now; try @help" },
+		TEXT("the word is known but cannot be said now; try @help") },
 	[ERROR_NOT_LOGGED_IN] = { "not-logged-in", false,
-		"log in first: @login NAME TOKEN" },
+		TEXT("log in first: @login NAME TOKEN") },
 	[ERROR_STRAY_LINE] = { "stray-line", false,
-		"a game line counts only in a match; control words begin with "
-		"@, try @help; said once" },
+		TEXT("a game line counts only in a match; control words begin with "
+		"@, try @help; said once") },
 	[ERROR_LOGIN_TIMEOUT] = { "login-timeout", true,
-		"no login in time" },
+		TEXT("no login in time") },
 	[ERROR_LOGIN_FAILED] = { "login-failed", true,
-		"no such bot, or not its token" },
+		TEXT("no such bot, or not its token") },
 	[ERROR_PROTOCOL_VERSION] = { "protocol-version", true,
-		"this server speaks protocol 1" },
+		TEXT("this server speaks protocol 1") },
 	[ERROR_VERSION_RETIRED] = { "version-retired", true,
-		"that version is retired: give a new one another name, or have "
-		"the host activate it again" },
+		TEXT("that version is retired: give a new one another name, or have "
+		"the host activate it again") },
 	[ERROR_TOO_MANY_VERSIONS] = { "too-many-versions", true,
-		"the bot has as many versions as it may" },
+		TEXT("the bot has as many versions as it may") },
 	[ERROR_BOT_DISABLED] = { "bot-disabled", true,
-		"the host has disabled this bot" },
+		TEXT("the host has disabled this bot") },
 	[ERROR_BOT_BUSY] = { "bot-busy", true,
-		"the bot has all its connections, and all are in a match" },
+		TEXT("the bot has all its connections, and all are in a match") },
 	[ERROR_EVICTED] = { "evicted", true,
-		"a newer login of the same bot took the place of this "
-		"connection: do not reconnect by yourself" },
+		TEXT("a newer login of the same bot took the place of this "
+		"connection: do not reconnect by yourself") },
 	[ERROR_SERVER_FULL] = { "server-full", true,
-		"the server has no room for another connection" },
+		TEXT("the server has no room for another connection") },
 	[ERROR_ADDRESS_LIMIT] = { "address-limit", true,
-		"too many connections or failed logins from this address" },
+		TEXT("too many connections or failed logins from this address") },
 	[ERROR_TRY_LATER] = { "try-later", false,
-		"the server cannot do that just now; before login the connection "
-		"may end" },
+		TEXT("the server cannot do that just now; before login the connection "
+		"may end") },
 	[ERROR_SLOW_READER] = { "slow-reader", true,
-		"too much output waits to be read" },
+		TEXT("too much output waits to be read") },
 	[ERROR_SHUTDOWN] = { "shutdown", true,
-		"the server is going down" },
+		TEXT("the server is going down") },
 	[ERROR_INTERNAL] = { "internal", true,
-		"the server has failed here; the fault is its own" },
+		TEXT("the server has failed here; the fault is its own") },
 	[ERROR_REGISTRATION_CLOSED] = { "registration-closed", false,
-		"nobody can register here without the host" },
+		TEXT("nobody can register here without the host") },
 	[ERROR_INVITE_REFUSED] = { "invite-refused", false,
-		"the invite or the token is not valid" },
+		TEXT("the invite or the token is not valid") },
 	[ERROR_NAME_REFUSED] = { "name-refused", false,
-		"no bot can have this name" },
+		TEXT("no bot can have this name") },
 	[ERROR_NAME_TAKEN] = { "name-taken", false,
-		"another bot or owner has this name, or one like it" },
+		TEXT("another bot or owner has this name, or one like it") },
 	[ERROR_TOO_MANY_BOTS] = { "too-many-bots", false,
-		"the owner has as many bots as he may" },
+		TEXT("the owner has as many bots as he may") },
 	[ERROR_UNKNOWN_LADDER] = { "unknown-ladder", false,
-		"no ladder of this name" },
+		TEXT("no ladder of this name") },
 	[ERROR_LADDER_DISABLED] = { "ladder-disabled", false,
-		"the host has closed this ladder" },
+		TEXT("the host has closed this ladder") },
 	[ERROR_ALREADY_QUEUED] = { "already-queued", false,
-		"this connection waits on that ladder already" },
+		TEXT("this connection waits on that ladder already") },
 	[ERROR_TOO_MANY_LADDERS] = { "too-many-ladders", false,
-		"this connection waits on as many ladders as it may" },
+		TEXT("this connection waits on as many ladders as it may") },
 	[ERROR_UNKNOWN_MATCH] = { "unknown-match", false,
-		"this connection was never told of that match" },
+		TEXT("this connection was never told of that match") },
 	[ERROR_NO_NEW_MATCHES] = { "no-new-matches", false,
-		"no match can start now; what waits goes on waiting" },
+		TEXT("no match can start now; what waits goes on waiting") },
 };
 /* clang-format on */
 

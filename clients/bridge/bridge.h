@@ -120,9 +120,12 @@ struct slot {
 };
 
 struct bridge {
+	const char *self; /* how this program was called */
 	const char *host;
 	const char *port;
 	const char *bot;
+	const char *version; /* its label; NULL: the active one */
+	bool is_candidate;
 	char token[160];
 	const char *ladders[BRIDGE_LADDERS_MAX];
 	size_t nladders;
@@ -168,6 +171,16 @@ void bridge_finish(struct bridge *bridge);
  * to each ladder's matches. The exit status.
  */
 int bridge_check(const struct bridge *bridge);
+
+/*
+ * "HOST:PORT" or "[HOST]:PORT"; the parts lie in TEXT, which is changed. False
+ * when it is neither.
+ */
+bool bridge_split_server(struct bridge *bridge, char *text);
+
+/* ---- join.c ---- */
+/* `hill-bridge join ...`, ARGV from "join" on. An exit status. */
+int bridge_join(struct bridge *bridge, int argc, char **argv);
 
 /* ---- link.c ---- */
 /* What every connection to a server wants: no delay, a watch on the peer. */

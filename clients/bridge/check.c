@@ -7,19 +7,13 @@
  * time, and comes back on a new connection before the server's time for a
  * login is up.
  */
-#include <errno.h>
-#include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "clients/bridge/bridge.h"
 #include "clients/bridge/outlook.h"
-#include "clients/program/system.h"
-#include "proto/control.h"
+#include "clients/bridge/visit.h"
 #include "proto/name.h"
 #include "server/base/clock.h"
 
@@ -28,9 +22,7 @@ enum {
 	LADDERS_MAX = 64,
 	PING_EVERY_US = 50 * 1000,
 	LINK_US = 7 * 1000 * 1000, /* of one connection: login is due at 10 s */
-	ANSWER_US = 9 * 1000 * 1000,
-	REQUESTS_GUESS = 500, /* of a match whose ladder does not say */
-	LINE_BYTES = 4096,
+	REQUESTS_GUESS = 500,      /* of a match whose ladder does not say */
 };
 
 struct ladder_seen {
@@ -41,137 +33,12 @@ struct ladder_seen {
 
 struct check {
 	const struct bridge *bridge; /* borrowed */
-	int fd;
-	struct framer framer;
-	struct frame_input input;
-	char bytes[LINE_BYTES];
-	char why[96]; /* what went wrong */
+	struct visit visit;
 	struct ladder_seen ladders[LADDERS_MAX];
 	size_t nladders;
 	uint32_t rtt_us[SAMPLES_MAX];
 	size_t nsamples;
 };
-
-/* Wait for EVENTS until BY_US; whether they came. */
-static bool wait_for(int fd, short events, int64_t by_us)
-{
-	struct pollfd pollfd = { .fd = fd, .events = events };
-	int64_t left_us = by_us - clock_now_us();
-
-	return poll(&pollfd, 1, left_us > 0 ? (int)(left_us / 1000) + 1 : 0) ==
-	       1;
-}
-
-static int fail(struct check *check, const char *why)
-{
-	(void)snprintf(check->why, sizeof(check->why), "%s", why);
-	return -1;
-}
-
-/* The next control line, until BY_US; it lives until the next call. */
-static int next_word(struct check *check, int64_t by_us, struct control *ret)
-{
-	struct frame frame;
-
-	for (;;) {
-		enum frame_kind kind =
-			framer_next(&check->framer, &check->input, &frame);
-		ssize_t count;
-
-		if (kind == FRAME_CONTROL) {
-			(void)control_parse(ret, frame.text, frame.len);
-			return 0;
-		}
-		if (kind == FRAME_FLOOD || kind == FRAME_NO_MEMORY)
-			return fail(check, "the server sends no lines");
-		if (kind != FRAME_MORE)
-			continue;
-		if (!wait_for(check->fd, POLLIN, by_us))
-			return fail(check, "no answer from the server");
-		count = recv(check->fd, check->bytes, sizeof(check->bytes), 0);
-		if (count <= 0)
-			return fail(check, "link lost");
-		check->input =
-			(struct frame_input){ check->bytes, (size_t)count };
-	}
-}
-
-static bool is_word(const struct control *control, enum word_id id)
-{
-	return control->word != NULL && word_id(control->word) == id;
-}
-
-/* Until word ID comes. An @error that comes first is told. */
-static int await_word(struct check *check, enum word_id id, int64_t by_us,
-		      struct control *ret)
-{
-	while (next_word(check, by_us, ret) == 0) {
-		if (is_word(ret, id))
-			return 0;
-		if (is_word(ret, WORD_ERROR) && ret->nargs > 0)
-			report_words(NULL, "the server says", &ret->args[0]);
-	}
-	return -1;
-}
-
-static int say(struct check *check, const char *line)
-{
-	size_t len = strlen(line);
-
-	if (send(check->fd, line, len, MSG_NOSIGNAL) != (ssize_t)len)
-		return fail(check, "link lost");
-	return 0;
-}
-
-/* Connect to one of the host's addresses, and hear its greeting. */
-static int open_link(struct check *check)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	int64_t by_us = clock_now_us() + ANSWER_US;
-	struct addrinfo *found = NULL;
-	struct control control;
-	socklen_t size = sizeof(int);
-	int error = getaddrinfo(check->bridge->host, check->bridge->port,
-				&hints, &found);
-
-	if (error != 0)
-		return fail(check, gai_strerror(error));
-	error = ECONNREFUSED;
-	for (const struct addrinfo *i = found; i != NULL && error != 0;
-	     i = i->ai_next) {
-		if (check->fd >= 0)
-			(void)close(check->fd);
-		check->fd = system_stream_socket(i->ai_family);
-		if (check->fd < 0)
-			continue;
-		error = 0;
-		if (connect(check->fd, i->ai_addr, i->ai_addrlen) == 0)
-			break;
-		if (errno != EINPROGRESS)
-			error = errno;
-		else if (!wait_for(check->fd, POLLOUT, by_us))
-			error = ETIMEDOUT;
-		else
-			(void)getsockopt(check->fd, SOL_SOCKET, SO_ERROR,
-					 &error, &size);
-	}
-	freeaddrinfo(found);
-	if (error != 0)
-		return fail(check, strerror(error));
-	slot_set_options(check->fd);
-	framer_init(&check->framer, FRAMER_PEER, LINE_BYTES, LINE_BYTES,
-		    (size_t)LINE_BYTES * 16);
-	check->input.len = 0;
-	return await_word(check, WORD_HILL, by_us, &control);
-}
-
-static void close_link(struct check *check)
-{
-	(void)send(check->fd, "@quit\n", 6, MSG_NOSIGNAL);
-	(void)close(check->fd);
-	check->fd = -1;
-	framer_release(&check->framer);
-}
 
 static int64_t number(const struct control *control, const char *name,
 		      int64_t missing)
@@ -215,16 +82,18 @@ static void take_ladder(struct check *check, const struct control *control)
 
 static int ask_ladders(struct check *check)
 {
-	int64_t by_us = clock_now_us() + ANSWER_US, count = 0;
+	int64_t by_us = clock_now_us() + VISIT_ANSWER_US, count = 0;
 	struct control control;
 
-	if (say(check, "@ladders\n") < 0 ||
-	    await_word(check, WORD_LADDERS, by_us, &control) < 0)
+	if (visit_say(&check->visit, "@ladders\n") < 0 ||
+	    visit_await(&check->visit, WORD_LADDERS, false, by_us, &control) <
+		    0)
 		return -1;
 	if (control_arg_i64(&control, 0, 0, INT64_MAX, &count) < 0)
-		return fail(check, "the server tells no ladders");
+		return visit_fail(&check->visit, "the server tells no ladders");
 	while (count-- > 0) {
-		if (await_word(check, WORD_LADDER, by_us, &control) < 0)
+		if (visit_await(&check->visit, WORD_LADDER, false, by_us,
+				&control) < 0)
 			return -1;
 		take_ladder(check, &control);
 	}
@@ -238,17 +107,18 @@ static int ping(struct check *check, int64_t until_us)
 
 	while (clock_now_us() < until_us && check->nsamples < SAMPLES_MAX) {
 		int64_t begun_us = clock_now_us(), took_us;
-		int error = say(check, "@ping\n");
+		int error = visit_say(&check->visit, "@ping\n");
 
 		if (error == 0)
-			error = await_word(check, WORD_PONG,
-					   begun_us + ANSWER_US, &control);
+			error = visit_await(&check->visit, WORD_PONG, false,
+					    begun_us + VISIT_ANSWER_US,
+					    &control);
 		/* An answer that never came took at least so long. */
 		took_us = clock_now_us() - begun_us;
 		check->rtt_us[check->nsamples++] = (uint32_t)took_us;
 		if (error != 0)
 			return error;
-		(void)wait_for(-1, 0, begun_us + PING_EVERY_US);
+		(void)visit_wait(-1, 0, begun_us + PING_EVERY_US);
 	}
 	return 0;
 }
@@ -312,22 +182,21 @@ int bridge_check(const struct bridge *bridge)
 	int error = 0;
 
 	check.bridge = bridge;
-	check.fd = -1;
+	check.visit.fd = -1;
 	while (error == 0 && clock_now_us() < until_us) {
 		int64_t link_us = clock_now_us() + LINK_US;
 
-		error = open_link(&check);
+		error = visit_open(&check.visit, bridge->host, bridge->port);
 		if (error == 0 && check.nladders == 0)
 			error = ask_ladders(&check);
 		if (error == 0)
 			error = ping(&check,
 				     link_us < until_us ? link_us : until_us);
-		if (check.fd >= 0)
-			close_link(&check);
+		visit_close(&check.visit);
 	}
 	if (error != 0)
 		report(NULL, "cannot check %s:%s: %s", bridge->host,
-		       bridge->port, check.why);
+		       bridge->port, check.visit.why);
 	if (check.nsamples > 0)
 		tell(&check, (int64_t)bridge->think_ms * 1000);
 	return error == 0 ? EXIT_PLAYED : EXIT_REFUSED;

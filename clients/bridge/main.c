@@ -36,16 +36,25 @@ static void on_signal(int number)
 static const char usage_text[] =
 	"usage: hill-bridge --server HOST:PORT --bot NAME --token-file FILE\n"
 	"                   --play LADDER [options] -- PROGRAM [ARG...]\n"
+	"       hill-bridge join HOST[:PORT] [INVITE] [--name NAME]\n"
+	"                   [--token-file FILE]\n"
 	"       hill-bridge --check HOST:PORT [--seconds N] [--think-ms N]\n"
 	"\n"
 	"Plays PROGRAM, which speaks a contest's protocol on its standard input\n"
 	"and output, on a hill server. Every match gets a fresh process, with the\n"
 	"original controller's arguments behind ARG...\n"
 	"\n"
+	"join registers a bot (called --name, or as you are), keeps its token in a\n"
+	"new file of mode 0600 (NAME.token) and prints what to run.\n"
+	"\n"
 	"  --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)\n"
 	"  --bot NAME          the bot's name on the server\n"
 	"  --token-file FILE   holds the bot's token and nothing else\n"
 	"  --play LADDER       a ladder to play on; may be given several times\n"
+	"  --version LABEL     which version of the bot this is: a new label makes a\n"
+	"                      new version, the active one from then on\n"
+	"  --candidate         a new version does not become the active one, and\n"
+	"                      plays unrated\n"
 	"  --slots N           play up to N matches at once (default 1)\n"
 	"  --matches N         end after N matches (default: go on)\n"
 	"  --log-dir DIR       where each match's standard error goes, 1 MiB at\n"
@@ -58,7 +67,8 @@ static const char usage_text[] =
 	"                      replies it makes late and what the bank pays\n"
 	"  --seconds N         measure so long (default 30)\n"
 	"  --think-ms N        of a bot that thinks so long (default 0)\n"
-	"  --help, --version\n"
+	"  --help              this text\n"
+	"  -V, or --version and nothing else: the program's own version\n"
 	"\n"
 	"The first Ctrl-C finishes the matches that run and takes no more; the\n"
 	"second, or SIGTERM, ends at once. Either way no process of the bot is left.\n"
@@ -72,8 +82,7 @@ static void fail_usage(const char *what)
 		      what);
 }
 
-/* "HOST:PORT" or "[HOST]:PORT"; the parts lie in TEXT, which is changed. */
-static bool split_server(struct bridge *bridge, char *text)
+bool bridge_split_server(struct bridge *bridge, char *text)
 {
 	char *colon = strrchr(text, ':');
 
@@ -150,8 +159,9 @@ enum option_id {
 	OPTION_CHECK,
 	OPTION_SECONDS,
 	OPTION_THINK_MS,
-	OPTION_HELP,
 	OPTION_VERSION,
+	OPTION_CANDIDATE,
+	OPTION_HELP,
 };
 
 static const struct option options[] = {
@@ -168,8 +178,9 @@ static const struct option options[] = {
 	{ "check", required_argument, NULL, OPTION_CHECK },
 	{ "seconds", required_argument, NULL, OPTION_SECONDS },
 	{ "think-ms", required_argument, NULL, OPTION_THINK_MS },
+	{ "version", required_argument, NULL, OPTION_VERSION },
+	{ "candidate", no_argument, NULL, OPTION_CANDIDATE },
 	{ "help", no_argument, NULL, OPTION_HELP },
-	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -182,11 +193,13 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 	switch (option) {
 	case OPTION_CHECK:
 		bridge->is_check = true;
-		return split_server(bridge, value) ? NULL
-						   : "--check wants HOST:PORT";
+		return bridge_split_server(bridge, value)
+			       ? NULL
+			       : "--check wants HOST:PORT";
 	case OPTION_SERVER:
-		return split_server(bridge, value) ? NULL
-						   : "--server wants HOST:PORT";
+		return bridge_split_server(bridge, value)
+			       ? NULL
+			       : "--server wants HOST:PORT";
 	case OPTION_BOT:
 		bridge->bot = value;
 		return name_is_bot(value, strlen(value)) ? NULL
@@ -218,6 +231,14 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 		return NULL;
 	case OPTION_CHDIR:
 		bridge->is_chdir = true;
+		return NULL;
+	case OPTION_VERSION:
+		bridge->version = value;
+		return name_is_version(value, strlen(value))
+			       ? NULL
+			       : "--version wants 1 to 32 of A-Z a-z 0-9 . _ + -";
+	case OPTION_CANDIDATE:
+		bridge->is_candidate = true;
 		return NULL;
 	case OPTION_QUIET:
 		bridge->is_quiet = true;
@@ -264,8 +285,11 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 	const char *token_file = NULL;
 	int option;
 
+	bridge->self = argv[0];
+	if (argc > 1 && strcmp(argv[1], "join") == 0)
+		return bridge_join(bridge, argc - 1, argv + 1);
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+hV", options, NULL)) != -1) {
 		const char *wrong;
 
 		if (option == OPTION_HELP || option == 'h') {
@@ -273,7 +297,8 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 			(void)fputs(system_help, stdout);
 			return EXIT_PLAYED;
 		}
-		if (option == OPTION_VERSION) {
+		if (option == 'V' || (option == '?' && argc == 2 &&
+				      strcmp(argv[1], "--version") == 0)) {
 			(void)printf("hill-bridge " HILL_VERSION "%s\n",
 				     system_version);
 			return EXIT_PLAYED;
@@ -292,6 +317,10 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 	    bridge->nladders == 0 || bridge->nprogram == 0) {
 		fail_usage("wants --server, --bot, --token-file, --play and, "
 			   "behind --, the program");
+		return EXIT_USAGE;
+	}
+	if (bridge->is_candidate && bridge->version == NULL) {
+		fail_usage("--candidate wants --version");
 		return EXIT_USAGE;
 	}
 	return read_token(bridge, token_file) && can_run(bridge) ? -1

@@ -66,6 +66,10 @@ static void say_login(struct slot *slot)
 	control_add_arg(&slot->out, slot->bridge->token);
 	control_add_key_i64(&slot->out, "proto", WORDS_PROTOCOL);
 	control_add_key(&slot->out, "client", "hill-bridge/" HILL_VERSION);
+	if (slot->bridge->version != NULL)
+		control_add_key(&slot->out, "version", slot->bridge->version);
+	if (slot->bridge->is_candidate)
+		control_add_key_i64(&slot->out, "candidate", 1);
 	control_add_key_i64(&slot->out, "ping", 1);
 	control_add_end(&slot->out);
 	slot->state = SLOT_LOGIN;
@@ -75,9 +79,10 @@ static void say_login(struct slot *slot)
 static bool is_final(const struct slice *code)
 {
 	static const enum error_code final_codes[] = {
-		ERROR_LOGIN_FAILED,   ERROR_PROTOCOL_VERSION,
-		ERROR_BOT_DISABLED,   ERROR_EVICTED,
-		ERROR_UNKNOWN_LADDER, ERROR_LADDER_DISABLED,
+		ERROR_LOGIN_FAILED,    ERROR_PROTOCOL_VERSION,
+		ERROR_BOT_DISABLED,    ERROR_EVICTED,
+		ERROR_VERSION_RETIRED, ERROR_TOO_MANY_VERSIONS,
+		ERROR_UNKNOWN_LADDER,  ERROR_LADDER_DISABLED,
 	};
 
 	for (size_t i = 0; i < sizeof(final_codes) / sizeof(final_codes[0]);
