@@ -326,6 +326,34 @@ static int check_ladder(struct ladder *ladder, struct game_error *error)
 				 error);
 }
 
+/* Whether ROW numbers its instances as LADDER has done until now. */
+static bool has_same_road(const struct ladder *ladder,
+			  const struct row_ladder *row)
+{
+	const struct row_ladder *old = &ladder->row;
+
+	return old->is_seed_random == row->is_seed_random &&
+	       old->seed_first == row->seed_first &&
+	       old->seed_last == row->seed_last && old->nmaps == row->nmaps &&
+	       (row->nmaps == 0 ||
+		memcmp(old->map_ids, row->map_ids,
+		       row->nmaps * sizeof(*row->map_ids)) == 0);
+}
+
+/* Everybody begins LADDER, which is as ROW says, unless rows say otherwise. */
+static void begin_roads(struct lobby *lobby, struct ladder *ladder,
+			const struct row_ladder *row)
+{
+	ladder->nroads++;
+	ladder->takes_roads = true;
+	ladder->road = (struct road){ .next = first_instance(row) };
+	for (size_t i = 0; i < lobby->nbots; i++)
+		for (struct standing *standing = lobby->bots[i]->standings;
+		     standing != NULL; standing = standing->link)
+			if (standing->ladder_id == row->id)
+				standing->road = (struct road){ .next = 0 };
+}
+
 static void set_ladder(struct lobby *lobby, struct ladder *ladder,
 		       const struct row_ladder *row)
 {
@@ -339,6 +367,8 @@ static void set_ladder(struct lobby *lobby, struct ladder *ladder,
 	if (strcmp(ladder->row.generators, row->generators) != 0 ||
 	    ladder->row.seats != row->seats)
 		fresh_forget(ladder);
+	if (!has_same_road(ladder, row))
+		begin_roads(lobby, ladder, row);
 	free(ladder->row.map_ids);
 	ladder->row = *row;
 	ladder->row.map_ids = maps;
@@ -392,7 +422,7 @@ static void replace_ladders(struct lobby *lobby,
 			TAILQ_INIT(&ladder->queue);
 			TAILQ_INIT(&ladder->appointments);
 			ladder->wake_us = INT64_MAX;
-			ladder->road.next = first_instance(row);
+			begin_roads(lobby, ladder, row);
 		}
 		ladders[i] = ladder;
 		set_ladder(lobby, ladder, row);
@@ -467,23 +497,27 @@ static void replace_maps(struct lobby *lobby, const struct row_catalogue *rows)
 	map_retry_failed(lobby);
 }
 
-/* Where bots had come to before the server's start; only then rows say so. */
+/*
+ * Where bots have come to, as rows say of ladders that are new or have other
+ * seeds or maps now: of others the lobby knows better.
+ */
 static void take_roads(struct lobby *lobby, const struct row_catalogue *rows)
 {
 	for (size_t i = 0; i < rows->nroads; i++) {
 		const struct row_road *row = &rows->roads[i];
+		struct ladder *ladder = ladder_by_id(lobby, row->ladder_id);
+		struct bot *bot = bot_by_id(lobby, row->bot_id);
 		struct road *road;
 
-		for (size_t k = 0; k < lobby->nbots; k++) {
-			if (lobby->bots[k]->id != row->bot_id)
-				continue;
-			road = &bot_standing(lobby->bots[k], row->ladder_id)
-					->road;
-			road->next = row->next;
-			road->nagain = row->nagain;
-			memcpy(road->again, row->again, sizeof(road->again));
-		}
+		if (ladder == NULL || !ladder->takes_roads || bot == NULL)
+			continue;
+		road = &bot_standing(bot, row->ladder_id)->road;
+		road->next = row->next;
+		road->nagain = row->nagain;
+		memcpy(road->again, row->again, sizeof(road->again));
 	}
+	for (size_t i = 0; i < lobby->nladders; i++)
+		lobby->ladders[i]->takes_roads = false;
 }
 
 void lobby_catalogue_replace(struct lobby *lobby,

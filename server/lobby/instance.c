@@ -112,6 +112,7 @@ void instance_take(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 		road->again[again] = road->again[--road->nagain];
 	else
 		road->next++;
+	instance->road = ladder->nroads;
 	if (fresh_is_drawn(ladder))
 		fresh_take(lobby, ladder);
 	if (row->is_seed_random)
@@ -134,6 +135,8 @@ void instance_give_back(struct ladder *ladder, struct bot *bot,
 
 	if (fresh_is_drawn(ladder))
 		fresh_give_back(ladder, instance->map_id);
+	if (instance->road != ladder->nroads)
+		return; /* of seeds or maps that it has no more */
 	if (instance->number + 1 == road->next)
 		road->next--;
 	else if (road->nagain < ROW_ROAD_AGAIN_MAX)

@@ -123,7 +123,9 @@ struct ladder {
 	enum hold hold;
 	struct appointment_list appointments; /* oldest first */
 	struct road road; /* of all that is no solo game with seeds in order */
-	struct fresh fresh;        /* when it draws its maps */
+	uint32_t nroads; /* that there were: other maps or seeds, other roads */
+	bool takes_roads;   /* those of the catalogue that is being read */
+	struct fresh fresh; /* when it draws its maps */
 	TAILQ_ENTRY(ladder) touch; /* in touched, or in held */
 };
 
@@ -133,6 +135,7 @@ TAILQ_HEAD(ladder_list, ladder);
 struct instance {
 	int64_t map_id;
 	uint64_t number; /* on the road */
+	uint32_t road;   /* ladder->nroads then */
 	char seed[ROW_SEED_BYTES];
 	char bot_seed[ROW_SEED_BYTES];
 };

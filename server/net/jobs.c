@@ -38,6 +38,7 @@ struct admin_job {
 	char *reply;    /* owned; malloc'ed */
 	struct row_catalogue rows; /* read again when it changed */
 	bool has_rows;
+	bool wants_roads;        /* it may change maps or seeds of a ladder */
 	bool is_unread;          /* it changed, and reading it failed: ERROR */
 	int64_t rematch;         /* play this match again; 0: none */
 	struct row_match *match; /* owned; what it was */
@@ -214,12 +215,13 @@ static void add_to_reply(struct admin_job *job)
 }
 
 /* What a command may have changed; a reading that is dropped is one whole. */
-static bool read_rows(struct store *store, struct row_catalogue *ret,
-		      struct store_error *error)
+static bool read_rows(struct store *store, bool wants_roads,
+		      struct row_catalogue *ret, struct store_error *error)
 {
 	if (store_catalogue(store, ret, error) != 0)
 		return false;
-	if (store_ratings(store, ret, error) == 0)
+	if (store_ratings(store, ret, error) == 0 &&
+	    (!wants_roads || store_roads(store, ret, error) == 0))
 		return true;
 	row_catalogue_release(ret);
 	return false;
@@ -234,7 +236,8 @@ static void run_admin(struct pool_job *pool_job)
 	job->reply =
 		store_admin_text(store, job->command, job->len, &has_changed);
 	if (has_changed) {
-		job->has_rows = read_rows(store, &job->rows, &job->error);
+		job->has_rows = read_rows(store, job->wants_roads, &job->rows,
+					  &job->error);
 		job->is_unread = !job->has_rows;
 	}
 	if (job->server != NULL)
@@ -353,10 +356,14 @@ static bool is_ours(struct net *net, struct admin_job *job)
 	const char *command;
 	bool is_done = false;
 
+	job->wants_roads = true;
 	if (job->len > PEEK_BYTES)
 		return false;
 	request = json_loadb(job->command, job->len, 0, NULL);
 	command = json_string_value(json_object_get(request, "command"));
+	job->wants_roads =
+		command != NULL && (strncmp(command, "ladder ", 7) == 0 ||
+				    strncmp(command, "map ", 4) == 0);
 	if (command != NULL && strcmp(command, "status") == 0)
 		job->server = server_status(net);
 	if (command != NULL && strcmp(command, "drain") == 0) {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a host does while others play: announcements, matches made void."""
+"""What a host does while others play: announcements, matches made void, other seeds."""
+from arena import rows
+from hillctl import RABBIT_MAP
 
 
 def test_what_is_announced_reaches_who_plays_and_who_comes(start_hilld, ctl):
@@ -67,3 +69,32 @@ def test_void_needs_to_know_which_and_why(played):
     assert "ids, or a filter" in played.refused("match", "void", "--reason", "x")
     assert "no bot of that name" in played.refused("match", "void", "--bot", "nobody",
                                                    "--reason", "x")
+
+
+def play_one(hilld, token):
+    """One match on the rabbits' ladder; its seed."""
+    bot = hilld.peer().login("crazy", token)
+    match = bot.ready("rabbits")
+    bot.say("@leave", "move", "move", "move")
+    bot.expect(f"@result {match} ")
+    return rows(hilld, "SELECT seed FROM instance WHERE id = "
+                "(SELECT instance_id FROM match WHERE id = ?)", match)[0][0]
+
+
+def test_bots_go_on_where_they_were_when_the_only_map_comes_back(start_hilld, ctl):
+    hilld = start_hilld(database=ctl.database)
+    hilld.add_map("small.map", "rabbit-runner", RABBIT_MAP)
+    hilld.admin("ladder add", name="rabbits", game="rabbit-runner", maps=["small.map"],
+                params="turns=3", seeds="5..9")
+    token = hilld.add_bot("crazy")
+    assert [play_one(hilld, token), play_one(hilld, token)] == [5, 6]
+    hilld.admin("map disable", name="small.map")
+    hilld.stop()
+    hilld = start_hilld(database=ctl.database)
+    hilld.admin("map disable", name="small.map", disabled=False)
+    assert play_one(hilld, token) == 7
+    # Other seeds: what was played of them counts, and the rest is new.
+    hilld.admin("ladder change", name="rabbits", seeds="7..20")
+    assert play_one(hilld, token) == 8
+    hilld.admin("ladder change", name="rabbits", seeds="100..101")
+    assert play_one(hilld, token) == 100

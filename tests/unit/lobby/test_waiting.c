@@ -196,8 +196,14 @@ static void a_bot_goes_on_where_the_last_server_left_it(void **state)
 				 .again = { 2 },
 				 .nagain = 1 };
 
+	/* Only of a ladder that was not there, as at the server's start. */
+	world->rows.nladders = 0;
+	world_catalogue(world);
+	world->rows.nladders = SCRIPT_LADDERS;
 	world->rows.roads = &road;
 	world->rows.nroads = 1;
+	world_catalogue(world);
+	road.next = 1;
 	world_catalogue(world);
 	world_login(world, 'a', "crazy");
 	world_login(world, 'b', "lazy");
@@ -213,6 +219,42 @@ static void a_bot_goes_on_where_the_last_server_left_it(void **state)
 			  "b > @play rabbit-runner\n"
 			  "b > @ready 4\n"
 			  "b <~ @args corridor.txt 3\n");
+}
+
+static void other_seeds_are_another_road(void **state)
+{
+	struct world *world = *state;
+	struct row_ladder *row = &world->ladders[LADDER_RABBIT];
+	struct row_road road = { .bot_id = world->bots[1].id,
+				 .ladder_id = LADDER_RABBIT + 1,
+				 .next = 2 };
+
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a > @ready 1\n"
+			  "a > @resign 1\n"
+			  "a > @ready 2\n"
+			  "a > @resign 2\n"
+			  "a <~ @match 3 *\n");
+	row->seed_first = row->seed_next = 100;
+	row->seed_last = 104;
+	world->rows.roads = &road;
+	world->rows.nroads = 1;
+	world_catalogue(world);
+	/* What was offered before is given back to nobody. */
+	world_play(world, "* t 10000\n"
+			  "a <~ @cancel 3 *\n"
+			  "a > @play rabbit-runner\n"
+			  "a <~ @match 4 *\n"
+			  "a > @ready 4\n"
+			  "a <~ @args corridor.txt 100\n"
+			  "a > @resign 4\n"
+			  "a > @ready 5\n"
+			  "a <~ @args corridor.txt 101\n"
+			  "b > @play rabbit-runner\n"
+			  "b > @ready 6\n"
+			  "b <~ @args corridor.txt 102\n");
 }
 
 static void random_seeds_differ_and_the_bots_own_is_another(void **state)
@@ -468,6 +510,7 @@ int main(void)
 		WORLD_TEST(a_bot_meets_itself_only_unrated_and_alone),
 		WORLD_TEST(each_bot_walks_the_seeds_in_order_by_itself),
 		WORLD_TEST(a_bot_goes_on_where_the_last_server_left_it),
+		WORLD_TEST(other_seeds_are_another_road),
 		WORLD_TEST(random_seeds_differ_and_the_bots_own_is_another),
 		WORLD_TEST(nobody_starts_before_the_map_is_there),
 		WORLD_TEST(a_broken_map_is_told_and_tried_again_after_a_change),
