@@ -78,9 +78,10 @@ static void take_line(struct match *match, unsigned seat,
 void match_line(struct match *match, unsigned seat, const char *text,
 		size_t len, int64_t now_us, struct match_out *out)
 {
-	struct ahead_item item = {
-		.kind = AHEAD_LINE, .at_us = now_us, .text = text, .len = len
-	};
+	struct ahead_item item = { .kind = AHEAD_LINE,
+				   .at_us = match_time(match, now_us),
+				   .text = text,
+				   .len = len };
 
 	if (len > match->line_max) {
 		item.kind = AHEAD_LONG;
@@ -93,9 +94,10 @@ void match_line(struct match *match, unsigned seat, const char *text,
 void match_line_long(struct match *match, unsigned seat, int64_t now_us,
 		     struct match_out *out)
 {
-	struct ahead_item item = {
-		.kind = AHEAD_LONG, .at_us = now_us, .text = "", .len = 0
-	};
+	struct ahead_item item = { .kind = AHEAD_LONG,
+				   .at_us = match_time(match, now_us),
+				   .text = "",
+				   .len = 0 };
 
 	take_line(match, seat, &item, out);
 }
@@ -104,9 +106,10 @@ void match_skip(struct match *match, unsigned seat, int64_t now_us,
 		struct match_out *out)
 {
 	struct match_seat *self = &match->seats[seat];
-	struct ahead_item item = {
-		.kind = AHEAD_SKIP, .at_us = now_us, .text = "", .len = 0
-	};
+	struct ahead_item item = { .kind = AHEAD_SKIP,
+				   .at_us = match_time(match, now_us),
+				   .text = "",
+				   .len = 0 };
 
 	match_out_clear(out);
 	if (!match_is_in_play(match) || self->has_ended || self->is_gone)
@@ -119,7 +122,7 @@ void match_skip(struct match *match, unsigned seat, int64_t now_us,
 		if (self->ahead.items < self->owed + LIMIT_LINES_AHEAD)
 			wait_for(match, seat, &item);
 	} else if (self->owed > 0) {
-		turns_settle(match, seat, true, now_us, out);
+		turns_settle(match, seat, true, item.at_us, out);
 	}
 }
 
@@ -128,9 +131,10 @@ static void leave(struct match *match, unsigned seat, const char *how,
 		  bool is_at_once, int64_t now_us, struct match_out *out)
 {
 	struct match_seat *self = &match->seats[seat];
-	struct ahead_item item = {
-		.kind = AHEAD_GONE, .at_us = now_us, .text = "", .len = 0
-	};
+	struct ahead_item item = { .kind = AHEAD_GONE,
+				   .at_us = match_time(match, now_us),
+				   .text = "",
+				   .len = 0 };
 
 	if (!match_is_in_play(match) || self->has_ended)
 		return;

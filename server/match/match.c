@@ -311,7 +311,7 @@ void match_ready(struct match *match, unsigned seat, bool is_quiet,
 		if (!match->seats[i].is_ready)
 			return;
 	}
-	start(match, now_us, out);
+	start(match, match_time(match, now_us), out);
 }
 
 void match_work(struct match *match)
@@ -322,6 +322,7 @@ void match_work(struct match *match)
 
 void match_resume(struct match *match, int64_t now_us, struct match_out *out)
 {
+	now_us = match_time(match, now_us);
 	match_out_clear(out);
 	game_out_release(&out->game);
 	out->game = *match->busy_out;
@@ -348,6 +349,7 @@ void match_resume(struct match *match, int64_t now_us, struct match_out *out)
 void match_abandon(struct match *match, const char *word, int64_t now_us,
 		   struct match_out *out)
 {
+	now_us = match_time(match, now_us);
 	match_out_clear(out);
 	if (match->state == MATCH_OFFERED)
 		match_cancel(match, word, match_all_seats(match), out);
@@ -360,6 +362,7 @@ void match_abandon(struct match *match, const char *word, int64_t now_us,
 void match_void(struct match *match, const char *word, const char *text,
 		int64_t now_us, struct match_out *out)
 {
+	now_us = match_time(match, now_us);
 	match_out_clear(out);
 	if (match->state == MATCH_OFFERED) {
 		match_cancel(match, word, match_all_seats(match), out);

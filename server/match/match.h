@@ -3,8 +3,10 @@
  * match.h - one match from the offer to its record: seats, turn clock, bank,
  * lag, owed replies, faults.
  *
- * Pure: no I/O, no clock; `now_us` is monotonic microseconds and never goes
- * back. One thread at a time. Seats count from 0 here, from 1 on the wire.
+ * Pure: no I/O, no clock; `now_us` is monotonic microseconds. What has happened
+ * stays so: an earlier one than the match has seen counts as the latest. Only
+ * match_due and match_expire take it as it is, for what is due: between them
+ * last reads are made, which have later times. One thread at a time. Seats count from 0 here, from 1 on the wire.
  *
  * How a server with many matches uses it (one OUT serves all of them):
  *

@@ -130,7 +130,8 @@ struct match {
 	struct match_round round;
 	struct match_meeting meeting;
 	bool has_taken_record;
-	uint8_t pending; /* enum match_pending */
+	int64_t latest_us; /* of all times that it was told; match_time() */
+	uint8_t pending;   /* enum match_pending */
 	int64_t id;
 	const struct game *game;
 	const struct game_map *map; /* borrowed */
@@ -164,6 +165,14 @@ static inline uint32_t seat_bit(unsigned seat)
 void match_set_state(struct match *match, enum match_state state);
 bool match_may_move(enum match_state from, enum match_state to);
 /* It has begun and has not ended. */
+/* NOW_US, or the latest time that MATCH has seen: every entry point asks. */
+static inline int64_t match_time(struct match *match, int64_t now_us)
+{
+	if (now_us > match->latest_us)
+		match->latest_us = now_us;
+	return match->latest_us;
+}
+
 static inline bool match_is_in_play(const struct match *match)
 {
 	return match->state == MATCH_RUNNING || match->state == MATCH_BUSY;

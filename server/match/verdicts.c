@@ -12,7 +12,8 @@ enum { GRAVE_PART = 10 };
 void match_clock_started(struct match *match, unsigned seat, int64_t now_us)
 {
 	if (match->seats[seat].clock == TURN_CLOCK_UNSENT)
-		turn_clock_start(&match->seats[seat], match, now_us);
+		turn_clock_start(&match->seats[seat], match,
+				 match_time(match, now_us));
 }
 
 void match_files_acked(struct match *match, unsigned seat, int64_t now_us)
@@ -21,7 +22,7 @@ void match_files_acked(struct match *match, unsigned seat, int64_t now_us)
 
 	if (self->acked_us != TIME_NEVER)
 		return;
-	self->acked_us = now_us;
+	self->acked_us = match_time(match, now_us);
 	if (self->requests == 1)
 		turn_clock_set(self, match);
 }
@@ -71,7 +72,10 @@ uint32_t match_due(const struct match *match, int64_t now_us)
 	return due;
 }
 
-/* The one thing that is due first at NOW_US. False when nothing is. */
+/*
+ * The one thing that is due first at NOW_US; it happens at the latest time
+ * seen. False when nothing is.
+ */
 static bool expire_one(struct match *match, int64_t now_us,
 		       struct match_out *out)
 {
@@ -96,7 +100,8 @@ static bool expire_one(struct match *match, int64_t now_us,
 		match->seats[number].is_interrupted = true;
 		told_interrupt(match, (unsigned)number, out);
 	} else {
-		turns_late(match, (unsigned)number, now_us, out);
+		turns_late(match, (unsigned)number, match_time(match, now_us),
+			   out);
 		turns_pump(match, out);
 	}
 	return true;
@@ -124,6 +129,7 @@ void match_credit_stall(struct match *match, int64_t lost_us, int64_t now_us,
 	bool has_credited = false;
 	char text[64];
 
+	now_us = match_time(match, now_us);
 	match_out_clear(out);
 	if (!match_is_in_play(match) || lost_us <= 0)
 		return;

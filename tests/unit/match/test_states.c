@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/match/match_internal.h"
+#include "server/match/record.h"
 #include "tests/unit/match/toy.h"
 
 /* Bring a match of two seats to STATE; seat 0 is asked where it runs. */
@@ -387,6 +388,36 @@ static void one_scratch_serves_many_matches_that_are_busy(void **unused)
 	stage_release(&second);
 }
 
+/* Last reads have later times than the verdicts that they come before. */
+static void time_does_not_go_back(void **unused)
+{
+	enum { MS = 1000 };
+	struct match_record *record;
+	struct stage stage;
+	int64_t began_us;
+
+	(void)unused;
+	stage_init(&stage, 2);
+	stage_begin(&stage);
+	began_us = stage.now_us;
+	/* What is due is by the time that is said ... */
+	match_expire(stage.match, began_us - 1000 * MS, stage.out);
+	assert_int_equal(match_due(stage.match, began_us - 1000 * MS), 0);
+	stage_take(&stage);
+	assert_int_equal(match_state(stage.match), MATCH_RUNNING);
+	stage.now_us += 60 * MS;
+	match_skip(stage.match, 1, stage.now_us, stage.out);
+	stage_take(&stage);
+	/* ... and what happens is never before what has happened. */
+	match_void(stage.match, "test", "a test", began_us - 1000 * MS,
+		   stage.out);
+	record = match_take_record(stage.match, stage.out);
+	assert_non_null(record);
+	assert_int_equal(record->ended_us - record->started_us, 60 * MS);
+	match_record_free(record);
+	stage_release(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +426,7 @@ int main(void)
 		cmocka_unit_test(nothing_moves_a_match_that_has_ended),
 		cmocka_unit_test(any_two_events_keep_the_invariants),
 		cmocka_unit_test(only_the_drawn_moves_are_allowed),
+		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(one_scratch_serves_many_matches_that_are_busy),
 	};
 
