@@ -151,6 +151,8 @@ static void set_bot(struct bot *bot, const struct row_bot *row)
 	bot->max_connections =
 		row->max_connections > 0 ? row->max_connections : 1;
 	bot->is_disabled = row->is_disabled;
+	bot->is_house = row->is_house;
+	bot->owner_id = row->owner_id;
 	memcpy(bot->name, row->name, sizeof(bot->name));
 	free(bot->tokens);
 	bot->tokens = NULL;

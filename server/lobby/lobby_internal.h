@@ -63,6 +63,7 @@ struct standing {
 
 struct bot {
 	int64_t id;
+	int64_t owner_id;
 	int64_t version_id; /* the active one; a peer's may be another */
 	uint32_t version;
 	uint32_t max_connections;
@@ -70,6 +71,7 @@ struct bot {
 	uint32_t refs;  /* peers and seats of plays that point here */
 	bool is_listed; /* in the catalogue now */
 	bool is_disabled;
+	bool is_house; /* the host's own */
 	uint32_t ntokens;
 	uint8_t (*tokens)[ROW_HASH_BYTES]; /* owned */
 	struct row_version *versions; /* owned: the active one, candidates */

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Authors join by themselves: invites, tokens, versions, over real sockets."""
 
+import os
 import subprocess
 
 from arena import add_rabbits, rows
-from conftest import BUILD
+from conftest import BUILD, TOP, wait_until
 
 
 def register(peer, line):
@@ -250,3 +251,20 @@ def test_a_refused_join_leaves_no_file(start_hilld, tmp_path):
     assert "--candidate wants" in bridge(
         "--server", server, "--bot", "abc", "--token-file", "abc.token", "--play", "x",
         "--candidate", "--", "true", status=2)
+
+
+def test_house_bots_are_made_marked_and_play(start_hilld, tmp_path):
+    hilld = start_hilld()
+    os.symlink(f"{hilld.short}/sock", f"{hilld.database}.sock")
+    add_rabbits(hilld, ladder="rabbit-runner")
+    house = subprocess.Popen(
+        [TOP / "deploy/house", "--server", f"127.0.0.1:{hilld.port}", "--database", hilld.database,
+         "--tokens", tmp_path / "tokens", "--logs", tmp_path / "logs", "--build", BUILD],
+        stderr=subprocess.PIPE, text=True)
+    try:
+        wait_until("a house bot plays", lambda: rows(hilld, "SELECT 1 FROM match"))
+    finally:
+        house.terminate()
+    assert house.wait(60) == 0, house.stderr.read()
+    assert rows(hilld, "SELECT is_house FROM owner") == [(1,)]
+    assert (tmp_path / "tokens/house-rabbit").stat().st_mode & 0o777 == 0o600
