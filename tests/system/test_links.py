@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Links to a real hilld that break, stall and come back, and bridges on them."""
 import random
+import re
 import resource
 import signal
 import socket
@@ -14,6 +15,7 @@ from arena import (IS_SANITIZED, Fighter, Stopwatch, add_battle, add_mine,
                    start_battle, wait_stored)
 from bridges import script
 from conftest import Peer, wait_until
+from lines import Proxy
 from season import IS_LONG, PYTHON, Bridge
 from test_kill import programs_of
 
@@ -275,6 +277,62 @@ def test_bc05_a_program_that_dies_while_it_thinks_ends_its_match(
     assert (seat["reason"], seat["how"]) == ("gone", "exit=1")
     [[took_us]] = rows(hilld, "SELECT ended_us - started_us FROM match")
     assert took_us < 3_000_000 + slack_ms() * 1000
+
+
+def test_bc31_a_silent_link_of_a_bridge_does_not_keep_its_name(
+        start_hilld, bridge, tmp_path):
+    config = tmp_path / "hilld.json"
+    config.write_text('{"retry-after-seconds": 1}')
+    hilld = start_hilld("--config", config)
+    # The first bridge's network swallows everything, both ways.
+    add_battle(hilld, turn_ms=150)
+    token = hilld.admin("bot add", name="crazy", owner="one",
+                        max_connections=1)["token"]
+    bot = script(tmp_path, PAINTER.format(
+        first="", reply="import time; time.sleep(0.05); " + PAINT), "bot.py")
+    proxy = Proxy(hilld.port)
+    first = bridge(proxy, "crazy", token, "battle", PYTHON, bot)
+    wait_until("it plays", lambda: programs_of(bot), first.process)
+    assert proxy.tell("silence") == "ok 1"
+    watch = Stopwatch()
+    second = bridge(hilld, "crazy", token, "battle", PYTHON, bot)
+    wait_until("the other bridge plays",
+               lambda: len(re.findall("event=login", hilld.log.read_text()))
+               == 2, second.process)
+    # Five turns without an answer end its match; then it is in the way.
+    assert watch.ms() < 20_000
+    first.process.kill()
+    first.process.wait()
+    proxy.stop()
+
+
+def test_bc35_a_bridge_comes_back_to_a_whole_turn_and_leaves_no_program(
+        hilld, bridge, tmp_path):
+    add_battle(hilld, turn_ms=3000, maxturns=5000, size=(20, 900))
+    bot = script(tmp_path, PAINTER.format(
+        first="", reply="import time; time.sleep(0.2); " + PAINT), "bot.py")
+    proxy = Proxy(hilld.port)
+    one = bridge(proxy, "crazy", hilld.add_bot("crazy"), "battle", PYTHON,
+                 bot)
+    wait_until("it plays", lambda: programs_of(bot), one.process)
+    [first] = programs_of(bot)
+    time.sleep(0.3)  # it is its turn
+    assert proxy.tell("reset") == "ok 1"
+    wait_until("its program is gone", lambda: first not in programs_of(bot),
+               one.process)
+    wait_until("it plays again", lambda: programs_of(bot), one.process)
+    time.sleep(1)
+    assert len(programs_of(bot)) == 1
+    [[status, reason, how]] = rows(
+        hilld, "SELECT status, reason, how FROM match JOIN seat ON "
+        "match_id = id")
+    assert (status, reason) == ("stored", "gone")
+    assert how == "link"
+    # Nobody was late: each request had its whole time.
+    assert "late" not in one.out() + one.err()
+    one.stop()
+    assert not programs_of(bot)
+    proxy.stop()
 
 
 def test_bc34_a_killed_server_is_no_end_of_a_match(start_hilld, bridge,

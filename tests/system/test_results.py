@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: MIT
 """What a real hilld leaves behind: results, whatever happens to it."""
+import ctypes
 import json
 import os
+import pathlib
 import resource
+import shutil
 import signal
+import subprocess
 
 import pytest
 
 from arena import (Fighter, add_battle, add_rabbits, record_of, rows,
                    seats_of, start_battle, wait_stored)
 from conftest import wait_until
+from hillctl import HILLCTL
 from season import check_whole, hillctl, verify_all
 
+CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
+MS_REC, MS_PRIVATE = 1 << 14, 1 << 18
 IS_LONG = bool(os.environ.get("HILL_LONG"))
 MEETING = (b"#########\n"
            b"#s s   e#\n"
@@ -173,6 +180,86 @@ def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld):
     wait_stored(server, match)
     assert server.stop() == 0
     check_whole(server.database)
+
+
+def own_disk(folder):
+    """For a process that is about to become hilld: FOLDER is a disk of 2 MB."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    uid, gid = os.getuid(), os.getgid()
+    if libc.unshare(CLONE_NEWNS | (CLONE_NEWUSER if uid else 0)) < 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+    if uid:
+        pathlib.Path("/proc/self/setgroups").write_text("deny")
+        pathlib.Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        pathlib.Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    if libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None) < 0 or \
+            libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0,
+                       b"size=2m") < 0:
+        raise OSError(ctypes.get_errno(), "mount")
+
+
+def test_bc70_a_small_disk_is_played_full_and_freed(start_hilld, tmp_path):
+    # As the one above, but on a real file system without room; where no
+    # namespace can be made, that one has to do.
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    try:
+        server = start_hilld(database=disk / "hill.db",
+                             limits=lambda: own_disk(disk))
+    except subprocess.SubprocessError as why:
+        pytest.skip(f"no mount namespace: {why}")
+    seen = pathlib.Path(f"/proc/{server.process.pid}/root{disk}")
+    assert (seen / "hill.db").exists() and not (disk / "hill.db").exists()
+    add_rabbits(server, turn_ms=60000)
+    peer = server.peer().login("crazy", server.add_bot("crazy"))
+    room = os.statvfs(seen)
+    # A file of somebody else leaves it a hundred KB.
+    filler = seen / "filler"
+    filler.write_bytes(bytes(room.f_bavail * room.f_frsize - 100_000))
+    def stored():
+        return server.admin("status")["status"]["matches"]
+
+    def is_troubled():
+        return server.admin("status")["server"]["store_trouble"]
+
+    played = 0
+    peer.say("@play rabbits")
+    while not is_troubled():
+        match = peer.ready()
+        peer.say("move", "move", "move")
+        peer.expect(f"@end {match} ")
+        played += 1
+        assert played < 500
+        wait_until("stored, or in trouble",
+                   lambda: stored() == played or is_troubled(), server.process)
+    assert server.logged("event=store-trouble")
+    assert stored() == played - 1 > 0
+    # What is offered before it is known is not begun, or waits as well.
+    filler.unlink()
+    peer.expect(f"@result {match} ")
+    assert stored() == played
+    # Out of its namespace, where no library would find it.
+    for file in seen.glob("hill.db*"):
+        shutil.copy(file, tmp_path / file.name)
+    check_whole(tmp_path / "hill.db")
+
+
+def test_bc73_replays_are_the_same_wherever_memory_lies(played):
+    # Compilers and their options: each build verifies the golden games.
+    newest = [played.json("match", "list", "--ladder", ladder, "--limit", 1)
+              ["matches"][0]["id"] for ladder in ("rabbits", "battle", "mine")]
+    for match in newest:
+        command = [HILLCTL, "--database", played.database, "replay",
+                   str(match)]
+        plain = subprocess.run(command, capture_output=True, check=True)
+        for number in range(20):
+            fixed = ["setarch", "-R"] if number % 2 else []
+            if fixed and subprocess.run([*fixed, "true"], check=False,
+                                        capture_output=True).returncode != 0:
+                continue
+            done = subprocess.run([*fixed, *command], capture_output=True,
+                                  check=True)
+            assert done.stdout == plain.stdout
 
 
 def test_bc73_the_same_answers_make_the_same_game(hilld):

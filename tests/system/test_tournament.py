@@ -84,3 +84,20 @@ def test_export_is_csv_with_external_ids(host):
 def test_deadline_of_a_ladder(host):
     assert "2026-12-01 12:00:00" in host.run("deadline", "battle", "2026-12-01T12:00").out
     assert "no deadline" in host.run("deadline", "battle", "none").out
+
+
+@pytest.mark.parametrize("form", ["round-robin", "swiss", "single-elimination"])
+def test_bc58_a_seed_changes_no_number_of_matches(host, form):
+    def counted(*more):
+        forecast = host.json("tournament", "create", plan(host), "--format", form, "--sets", 1,
+                             "--dry-run", *more)["forecast"]
+        return forecast["matches_min"], forecast["matches_max"]
+
+    plain = counted()
+    assert counted("--draw-seed", 1) == plain
+    assert counted("--draw-seed", 77, "--draw", "random") == plain
+    assert counted("--seeds", "5..900") == plain
+    if form == "round-robin":
+        assert plain == (10, 10)
+        # The seats are swapped only when asked for.
+        assert counted("--rotate") == (20, 20)
