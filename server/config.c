@@ -47,7 +47,6 @@ struct key {
 
 /* As enum store_registration. */
 static const char *const registrations[] = { "closed", "invite", "open", NULL };
-static const char *const off_on[] = { "off", "on", NULL };
 
 /* clang-format off */
 static const struct key keys[] = {
@@ -86,8 +85,6 @@ static const struct key keys[] = {
 	       "new versions of a bot in 24 hours that are rated; more play unrated until there is room"),
 	NUMBER("versions-per-bot", versions_per_bot, 1, 1000000, 1000,
 	       "versions of a bot in all"),
-	WORD("guests", guests, off_on, 0, "off",
-	     "whether anybody may play unrated matches without a bot: off or on"),
 	NUMBER("retry-after-seconds", retry_after_seconds, 1, 86400, 10,
 	       "what a refused client is told to wait"),
 	NUMBER("matches-max", matches_max, 1, 1000000, 10000,

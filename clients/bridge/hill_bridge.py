@@ -248,7 +248,7 @@ FAULTS_TOLD = 5
 DEATHS = 3
 COMMANDS = b"LRUDWAS"
 FOR_GOOD = {"evicted", "bot-disabled", "login-failed", "protocol-version",
-            "bad-arguments"}
+            "bad-arguments", "version-retired", "too-many-versions"}
 TRY_AGAIN = {"server-full", "address-limit", "bot-busy", "shutdown",
              "internal", "login-timeout", "slow-reader"}
 NO_LADDER = {"unknown-ladder", "ladder-disabled"}
@@ -263,16 +263,25 @@ GRACE_MARGIN_MS = 2000
 USAGE = """\
 usage: hill-bridge.py --server HOST:PORT --bot NAME --token-file FILE
                       --play LADDER [options] -- PROGRAM [ARG...]
+       hill-bridge.py join HOST[:PORT] [INVITE] [--name NAME]
+                      [--token-file FILE]
        hill-bridge.py --check HOST:PORT [--seconds N] [--think-ms N]
 
 Plays PROGRAM, which speaks a contest's protocol on its standard input
 and output, on a hill server. Every match gets a fresh process, with the
 original controller's arguments behind ARG...
 
+join registers a bot (called --name, or as you are), keeps its token in a
+new file of mode 0600 (NAME.token) and prints what to run.
+
   --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)
   --bot NAME          the bot's name on the server
   --token-file FILE   holds the bot's token and nothing else
   --play LADDER       a ladder to play on; may be given several times
+  --version LABEL     which version of the bot this is: a new label makes a
+                      new version, the active one from then on
+  --candidate         a new version does not become the active one, and
+                      plays unrated
   --slots N           play up to N matches at once (default 1)
   --matches N         end after N matches (default: go on)
   --log-dir DIR       where each match's standard error goes, 1 MiB at
@@ -285,7 +294,8 @@ original controller's arguments behind ARG...
                       replies it makes late and what the bank pays
   --seconds N         measure so long (default 30)
   --think-ms N        of a bot that thinks so long (default 0)
-  --help, --version
+  --help              this text
+  -V, or --version and nothing else: the program's own version
 
 The first Ctrl-C finishes the matches that run and takes no more; the
 second, or SIGTERM, ends at once. Either way no process of the bot is left.
@@ -1090,8 +1100,10 @@ class Slot:
 
     def on_hill(self, _):
         options = self.app.options
+        version = f" version={options.version}" if options.version else ""
+        version += " candidate=1" if options.candidate else ""
         self.say(f"@login {options.bot} {options.token} proto=1 "
-                 f"client=hill-bridge/{VERSION}+python ping=1")
+                 f"client=hill-bridge/{VERSION}+python{version} ping=1")
 
     def on_ping(self, word):
         self.say(" ".join(["@pong", *word.args[:1]]))
@@ -1493,6 +1505,83 @@ class App:
 
 # What the link does to matches.
 
+class Join:
+    """Registers a bot and keeps its token, as hill-bridge join does."""
+
+    def __init__(self, words):
+        self.name = os.environ.get("USER") or os.environ.get("USERNAME") or ""
+        self.path, plain_words, words = None, [], list(words)
+        while words:
+            word = words.pop(0)
+            if word in ("--name", "--token-file") and words:
+                setattr(self, {"--name": "name"}.get(word, "path"), words.pop(0))
+            elif word.startswith("-"):
+                misuse(f"join: unknown option {word}, or one without its value")
+            else:
+                plain_words.append(word)
+        if len(plain_words) not in (1, 2):
+            misuse("join wants the server and the invite")
+        if ":" not in plain_words[0]:
+            plain_words[0] += ":4455"
+        self.address = parse_address(plain_words[0], "join")
+        self.invite = plain_words[1] if len(plain_words) == 2 else None
+        if self.invite and not re.fullmatch(r"[!-~]{1,128}", self.invite):
+            misuse("that can be no invite")
+        if not re.fullmatch(r"[A-Za-z0-9_-]{3,24}", self.name):
+            misuse("--name wants 3 to 24 of a-z 0-9 - _")
+        self.path = self.path or f"{self.name}.token"
+
+    def ask(self, link, line, name):
+        """The word NAME that answers LINE; Broken when it is refused."""
+        link.sock.sendall(line.encode() + b"\n")
+        return link.word(name, is_final=True)
+
+    def print_lines(self, link, bot):
+        count = self.ask(link, "@ladders", "ladders").arg(0)
+        host, port = self.address
+        for _ in range(int(count) if re.fullmatch("[0-9]{1,4}", count) else 0):
+            ladder = link.word("ladder")
+            if not re.fullmatch("[A-Za-z0-9._-]{1,64}", ladder.arg(0)):
+                continue
+            kit = ladder.keys.get("game", "").partition("-")[0]
+            host_text = f"[{host}]" if ":" in host else host
+            print(f"  {sys.argv[0]} --server {host_text}:{port} --bot {bot} "
+                  f"--token-file {self.path} --play {ladder.arg(0)} -- "
+                  f"{plain(kit)}_start.py")
+
+    def run(self):
+        try:
+            file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL,
+                           0o600)
+        except OSError as error:
+            complain(f"{self.path}: {error.strerror}")
+            return 1
+        is_kept, link = False, Check(None)
+        try:
+            link.open(self.address)
+            invite = f" invite={self.invite}" if self.invite else ""
+            word = self.ask(link, f"@register {self.name}{invite}",
+                            "registered")
+            bot, token = word.arg(0), word.keys.get("token", "")
+            if (not re.fullmatch(r"[a-z0-9_-]{3,24}", bot) or
+                    not re.fullmatch(r"[!-~]{1,128}", token)):
+                raise Broken("the answer makes no sense")
+            os.write(file, token.encode() + b"\n")
+            is_kept = True
+            print(f"{bot} is registered; its token is in {self.path}")
+            print("play with a starter kit, or your own program in its place:")
+            self.print_lines(link, bot)
+        except (OSError, Broken) as error:
+            complain(f"cannot join {self.address[0]}: {error}")
+        finally:
+            os.close(file)
+            if link.sock is not None:
+                link.sock.close()
+            if not is_kept:
+                os.unlink(self.path)
+        return 0 if is_kept else 1
+
+
 class Check:
     """Measures the link, as hill-bridge --check does."""
 
@@ -1501,8 +1590,8 @@ class Check:
         self.sock = self.lines = None
         self.ladders, self.rtt_us = [], []
 
-    def word(self, name):
-        """The next word NAME; an @error before it is told."""
+    def word(self, name, is_final=False):
+        """The next word NAME; an @error before it is told, or is the end."""
         while True:
             line = self.lines.readline(LINE_BYTES)
             if not line.endswith(b"\n"):
@@ -1514,13 +1603,15 @@ class Check:
                 return word
             if word.name == "error":
                 complain(f"the server says: {word.rest}")
+                if is_final:
+                    raise Broken("refused")
 
-    def open(self):
-        self.sock = connect(*self.options.address)
+    def open(self, address=None):
+        self.sock = connect(*(address or self.options.address))
         self.sock.settimeout(ANSWER_S)
         self.lines = self.sock.makefile("rb")
         self.word("hill")
-        if not self.ladders:
+        if address is None and not self.ladders:
             self.sock.sendall(b"@ladders\n")
             count = self.word("ladders").arg(0)
             if not re.fullmatch("[0-9]{1,4}", count):
@@ -1653,6 +1744,7 @@ class Options:
         self.address = self.bot = self.token = self.token_file = None
         self.play, self.program = [], []
         self.slots, self.matches = 1, None
+        self.version, self.candidate = None, False
         self.log_dir = "hill-logs"
         self.no_log = self.chdir = self.quiet = False
         self.check, self.seconds, self.think_ms = False, 30, 0
@@ -1689,18 +1781,19 @@ def parse(words):
             words.insert(0, word)
             break
         name, sign, value = word.partition("=")
-        if name in ("--no-log", "--chdir", "--quiet") and not sign:
+        if name in ("--no-log", "--chdir", "--quiet",
+                    "--candidate") and not sign:
             setattr(options, name[2:].replace("-", "_"), True)
             continue
         if name == "--help":
             sys.stdout.write(USAGE)
             sys.exit(0)
-        if name == "--version":
+        if word == "-V" or word == "--version" and not words:
             print(f"hill-bridge {VERSION} python")
             sys.exit(0)
         if name not in ("--server", "--bot", "--token-file", "--play",
                         "--slots", "--matches", "--log-dir", "--check",
-                        "--seconds", "--think-ms"):
+                        "--seconds", "--think-ms", "--version"):
             misuse(f"unknown option {word}")
         if not sign:
             if not words:
@@ -1710,6 +1803,8 @@ def parse(words):
     options.program = words
     if options.check:
         return options
+    if options.candidate and not options.version:
+        misuse("--candidate wants --version")
     missing = [name for name, value in (
         ("--server", options.address), ("--bot", options.bot),
         ("--token-file", options.token_file), ("--play", options.play),
@@ -1730,6 +1825,10 @@ def parse_value(options, name, value):
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", value):
             misuse(f"{value} cannot be a ladder's name")
         options.play.append(value)
+    elif name == "--version":
+        if not re.fullmatch(r"[A-Za-z0-9._+-]{1,32}", value):
+            misuse(f"--version wants 1 to 32 of A-Z a-z 0-9 . _ + -, not {value}")
+        options.version = value
     elif name == "--slots":
         options.slots = parse_count(name, value, 64)
     elif name == "--check":
@@ -1773,6 +1872,8 @@ def find_program(name):
 
 
 def main():
+    if sys.argv[1:2] == ["join"]:
+        sys.exit(Join(sys.argv[2:]).run())
     options = parse(sys.argv[1:])
     if options.check:
         sys.exit(Check(options).run())

