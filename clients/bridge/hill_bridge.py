@@ -1105,6 +1105,9 @@ class Slot:
         self.say(f"@login {options.bot} {options.token} proto=1 "
                  f"client=hill-bridge/{VERSION}+python{version} ping=1")
 
+    def on_notice(self, word):
+        complain(f"the host announces: {word.text}")
+
     def on_ping(self, word):
         self.say(" ".join(["@pong", *word.args[:1]]))
 

@@ -136,7 +136,7 @@ static void take_control(struct slot *slot, const struct control *control,
 		take_error(slot, control);
 		break;
 	case WORD_NOTICE:
-		report_words(slot, "the host announces", &control->rest);
+		report_words(slot, "the host announces", &control->text);
 		break;
 	case WORD_PING:
 		control_add_word(&slot->out, WORD_PONG);

@@ -42,7 +42,7 @@ def test_bc11_stdin_holds_the_games_lines_and_nothing_else(
     record = tmp_path / "stdin"
     bridge("tee", record)
     hill.greet()
-    hill.say("@notice lines=2 : something new", "raw one", "@raw two",
+    hill.say("@novelty lines=2 : something new", "raw one", "@raw two",
              "@ping")
     assert hill.line() == "@pong"
     hill.start(7, "colour (1,2,3) chose 1,2", "@@odd")

@@ -51,6 +51,19 @@ def test_a_flood_of_faults_is_told_in_a_few_lines(hill, bridge):
     assert "score 0, finished, 1 long; slowest reply" in out
 
 
+def test_what_the_host_announces_is_told(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.say("@notice : down at noon")
+    hill.start(7, "go")
+    assert hill.line() == "go"
+    hill.say("@notice : down \x1b[2Jnow")
+    hill.end(7)
+    _, err = finish(process)
+    assert "the host announces: down at noon" in err
+    assert "down " in err and "\x1b" not in err
+
+
 def test_quiet_tells_no_faults(hill, bridge):
     process = bridge("cat", options=("--quiet",))
     hill.greet()

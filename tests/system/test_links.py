@@ -285,7 +285,7 @@ def test_bc31_a_silent_link_of_a_bridge_does_not_keep_its_name(
     config.write_text('{"retry-after-seconds": 1}')
     hilld = start_hilld("--config", config)
     # The first bridge's network swallows everything, both ways.
-    add_battle(hilld, turn_ms=150)
+    add_battle(hilld, turn_ms=150, ready_ms=2000)
     token = hilld.admin("bot add", name="crazy", owner="one",
                         max_connections=1)["token"]
     bot = script(tmp_path, PAINTER.format(
@@ -299,8 +299,9 @@ def test_bc31_a_silent_link_of_a_bridge_does_not_keep_its_name(
     wait_until("the other bridge plays",
                lambda: len(re.findall("event=login", hilld.log.read_text()))
                == 2, second.process)
-    # Five turns without an answer end its match; then it is in the way.
-    assert watch.ms() < 20_000
+    # Five turns without an answer end its match, an offer that it does not
+    # take up the next; then it is in the way.
+    assert watch.ms() < 30_000
     first.process.kill()
     first.process.wait()
     proxy.stop()
