@@ -98,3 +98,26 @@ def test_bots_go_on_where_they_were_when_the_only_map_comes_back(start_hilld, ct
     assert play_one(hilld, token) == 8
     hilld.admin("ladder change", name="rabbits", seeds="100..101")
     assert play_one(hilld, token) == 100
+
+
+def test_void_beside_a_running_hilld_is_noted_and_seen(start_hilld, ctl):
+    hilld = start_hilld(database=ctl.database)
+    reach = ("--socket", f"{hilld.short}/sock")
+    hilld.add_map("small.map", "rabbit-runner", RABBIT_MAP)
+    hilld.admin("ladder add", name="rabbits", game="rabbit-runner", maps=["small.map"],
+                params="turns=3")
+    token = hilld.add_bot("crazy")
+    play_one(hilld, token)
+    [[match]] = rows(hilld, "SELECT id FROM match")
+    dry = ctl.json(*reach, "match", "void", match, "--reason", "x", "--dry-run")
+    assert (dry["count"], ctl.json("status")["status"]["void"]) == (1, 0)
+    ctl.run(*reach, "match", "void", match, "--reason", "a bug of ours")
+    assert ctl.json("status")["status"]["void"] == 1
+    # The next one is played as if nothing had been.
+    play_one(hilld, token)
+    ctl.run(*reach, "match", "unvoid", match, "--reason", "it was none")
+    assert ctl.json("status")["status"]["void"] == 0
+    notes = rows(hilld, "SELECT command, arguments FROM audit WHERE command LIKE 'match%' "
+                 "ORDER BY id")
+    assert [note[0] for note in notes][-2:] == ["match void", "match unvoid"]
+    assert "a bug of ours" in notes[-2][1]
