@@ -19,7 +19,7 @@ ALTER TABLE bot ADD COLUMN is_hidden INTEGER NOT NULL DEFAULT 0
 ALTER TABLE bot_version ADD COLUMN label TEXT NOT NULL DEFAULT '';
 ALTER TABLE bot_version ADD COLUMN state TEXT NOT NULL DEFAULT 'retired'
 	CHECK (state IN ('active', 'candidate', 'retired'));
--- When it last became active: new ones are counted by the day.
+-- When it first became active: new ones are counted by the day.
 ALTER TABLE bot_version ADD COLUMN active_us INTEGER;
 UPDATE bot_version SET label = CAST(number AS TEXT);
 UPDATE bot_version SET state = 'active', active_us = created_us
@@ -28,6 +28,19 @@ UPDATE bot_version SET state = 'active', active_us = created_us
 CREATE UNIQUE INDEX bot_version_by_label ON bot_version (bot_id, label);
 CREATE UNIQUE INDEX bot_version_active ON bot_version (bot_id)
 	WHERE state = 'active';
+
+-- Each time a version became its bot's active one, going back included: what
+-- was active at a tournament's deadline is the last one before it.
+CREATE TABLE bot_activation (
+	id INTEGER PRIMARY KEY,
+	bot_id INTEGER NOT NULL REFERENCES bot (id),
+	version_id INTEGER NOT NULL REFERENCES bot_version (id),
+	at_us INTEGER NOT NULL
+) STRICT;
+CREATE INDEX bot_activation_by_bot ON bot_activation (bot_id, at_us, id);
+INSERT INTO bot_activation (bot_id, version_id, at_us)
+	SELECT bot_id, id, active_us FROM bot_version
+	WHERE active_us IS NOT NULL ORDER BY id;
 
 -- Each is good for one registration. Without an owner it makes one that is
 -- called as the bot.

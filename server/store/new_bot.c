@@ -10,6 +10,7 @@
 
 #include "server/base/clock.h"
 #include "server/store/base64.h"
+#include "server/store/version.h"
 
 enum { SECRET_RANDOM_BYTES = 32 };
 
@@ -77,6 +78,7 @@ int revoke_tokens(struct db *db, int64_t bot_id, struct store_error *error)
 int new_bot(struct db *db, int64_t owner_id, const char *name, const char *key,
 	    int64_t max_connections, int64_t *ret_id, struct store_error *error)
 {
+	int64_t version_id, now_us = clock_wall_us();
 	struct query query;
 	int err;
 
@@ -88,7 +90,7 @@ int new_bot(struct db *db, int64_t owner_id, const char *name, const char *key,
 	query_bind_text(&query, 2, name);
 	query_bind_text(&query, 3, key);
 	query_bind_i64(&query, 4, max_connections);
-	query_bind_i64(&query, 5, clock_wall_us());
+	query_bind_i64(&query, 5, now_us);
 	err = query_run(&query);
 	if (err != 0)
 		return err;
@@ -99,8 +101,12 @@ int new_bot(struct db *db, int64_t owner_id, const char *name, const char *key,
 		   "?2)",
 		   error);
 	query_bind_i64(&query, 1, *ret_id);
-	query_bind_i64(&query, 2, clock_wall_us());
-	return query_run(&query);
+	query_bind_i64(&query, 2, now_us);
+	err = query_run(&query);
+	if (err != 0)
+		return err;
+	version_id = sqlite3_last_insert_rowid(db->handle);
+	return version_note_active(db, *ret_id, version_id, now_us, error);
 }
 
 int new_owner(struct db *db, const char *name, const char *key, int64_t *ret_id,

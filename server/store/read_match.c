@@ -9,14 +9,21 @@
 
 enum { MATCHES_DEFAULT = 50 };
 
-#define MATCH_COLUMNS                                                         \
-	"SELECT m.id, m.ladder_id, i.map_id, l.name, g.name, p.name, "        \
-	"i.params, i.seed, m.bot_seed, m.engine_version, m.turn_ms, "         \
-	"m.init_ms, m.grace_ms, m.bank_ms, m.bank_step_ms, m.bank_spend_ms, " \
-	"m.lag_cap_ms, m.is_rated, m.status, m.void_reason, m.started_us, "   \
-	"m.ended_us, m.stall_us, m.inputs, m.digest, m.is_host_void "         \
-	"FROM match m JOIN instance i ON i.id = m.instance_id "               \
-	"JOIN ladder l ON l.id = m.ladder_id "                                \
+/* Of match m: nobody but the host is to know how it ended. */
+#define IS_EMBARGO                                                        \
+	"(m.purpose = 'tournament' AND EXISTS (SELECT 1 FROM "            \
+	"tournament_match x JOIN tournament t ON t.id = x.tournament_id " \
+	"WHERE x.match_id = m.id AND t.is_embargo = 1 AND "               \
+	"t.revealed_us IS NULL)) "
+
+#define MATCH_COLUMNS                                                             \
+	"SELECT m.id, m.ladder_id, i.map_id, l.name, g.name, p.name, "            \
+	"i.params, i.seed, m.bot_seed, m.engine_version, m.turn_ms, "             \
+	"m.init_ms, m.grace_ms, m.bank_ms, m.bank_step_ms, m.bank_spend_ms, "     \
+	"m.lag_cap_ms, m.is_rated, m.status, m.void_reason, m.started_us, "       \
+	"m.ended_us, m.stall_us, m.inputs, m.digest, m.is_host_void, " IS_EMBARGO \
+	"FROM match m JOIN instance i ON i.id = m.instance_id "                   \
+	"JOIN ladder l ON l.id = m.ladder_id "                                    \
 	"JOIN map p ON p.id = i.map_id JOIN game g ON g.id = p.game_id "
 
 static void take_match(struct query *query, struct row_match *match)
@@ -49,6 +56,7 @@ static void take_match(struct query *query, struct row_match *match)
 	match->stall_us = query_i64(query, 22);
 	match->inputs = (uint64_t)query_i64(query, 23);
 	match->digest = (uint64_t)query_i64(query, 24);
+	match->is_embargo = query_i64(query, 26) != 0;
 	match->is_host_void = query_i64(query, 25) != 0;
 }
 
@@ -361,7 +369,7 @@ int store_summary(struct store *store, struct row_summary *ret,
 	query_open(&query, db,
 		   "SELECT b.name, g.name, count(*), avg(s.score), "
 		   "max(s.score), max(i.seats > 1), "
-		   "sum(i.seats > 1 AND s.rank = 1) "
+		   "sum(i.seats > 1 AND s.rank = 1), sum(" IS_EMBARGO ") "
 		   "FROM match m JOIN instance i ON i.id = m.instance_id "
 		   "JOIN map p ON p.id = i.map_id "
 		   "JOIN game g ON g.id = p.game_id "
@@ -385,6 +393,7 @@ int store_summary(struct store *store, struct row_summary *ret,
 		standing->best_score = query_double(&query, 4);
 		standing->is_shared = query_i64(&query, 5) != 0;
 		standing->wins = query_i64(&query, 6);
+		standing->embargoed = query_i64(&query, 7);
 	}
 	query_close(&query);
 	(void)pthread_mutex_unlock(&db->lock);

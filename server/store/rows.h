@@ -41,16 +41,20 @@ struct row_bot {
 	char name[LIMIT_NAME_BYTES + 1];
 };
 
-/* A version of a bot that may play: the active one, or a candidate. */
+/*
+ * A version of a bot that may play: the active one, a candidate, or the one
+ * that a tournament has pinned.
+ */
 struct row_version {
 	int64_t id;
 	int64_t bot_id;
 	uint32_t number; /* from 1 */
 	bool is_candidate;
+	bool is_retired;   /* but a tournament wants it */
 	int64_t active_us; /* wall time of its first activation; 0: never */
 	/*
 	 * Monotonic: its matches are rated from then on; INT64_MIN always,
-	 * INT64_MAX never (a candidate).
+	 * INT64_MAX never (a candidate, a retired one).
 	 */
 	int64_t rated_from_us;
 	char label[ROW_LABEL_BYTES]; /* what its author calls it */
@@ -136,7 +140,8 @@ struct row_entrant {
 	int64_t bot_id;
 	int64_t version_id; /* 0: not pinned yet, or it had none by then */
 	uint32_t version;   /* its number */
-	uint32_t out_round; /* as tournament_new() takes it */
+	char label[ROW_LABEL_BYTES]; /* what its author calls the version */
+	uint32_t out_round;          /* as tournament_new() takes it */
 	char bot[LIMIT_NAME_BYTES + 1];
 };
 
@@ -332,6 +337,7 @@ struct row_match {
 	uint32_t bank_spend_ms;
 	uint32_t lag_cap_ms;
 	bool is_rated;
+	bool is_embargo; /* of a tournament that is not revealed yet */
 	enum row_status status;
 	bool is_host_void; /* void by the host: its ranks are as played */
 	char void_reason[ROW_REASON_BYTES]; /* "" when stored */
@@ -383,6 +389,7 @@ struct row_standing {
 	char bot[LIMIT_NAME_BYTES + 1];
 	char game[LIMIT_NAME_BYTES + 1];
 	int64_t matches;
+	int64_t embargoed; /* of these, of tournaments not revealed yet */
 	double mean_score;
 	double best_score;
 	bool is_shared; /* it met others: wins mean something */

@@ -144,7 +144,7 @@ static int read_entrants(struct db *db, int64_t id, struct row_tournament *ret,
 
 	query_open(&query, db,
 		   "SELECT e.bot_id, v.id, v.number, e.withdrawn_round, "
-		   "b.name FROM tournament_entrant e "
+		   "b.name, v.label FROM tournament_entrant e "
 		   "JOIN bot b ON b.id = e.bot_id LEFT JOIN bot_version v "
 		   "ON v.id = e.bot_version_id WHERE e.tournament_id = ?1 "
 		   "ORDER BY e.number",
@@ -162,6 +162,7 @@ static int read_entrants(struct db *db, int64_t id, struct row_tournament *ret,
 		entrant->version = (uint32_t)query_i64(&query, 2);
 		entrant->out_round = (uint32_t)query_i64(&query, 3);
 		query_copy(&query, 4, entrant->bot, sizeof(entrant->bot));
+		query_copy(&query, 5, entrant->label, sizeof(entrant->label));
 	}
 	query_close(&query);
 	return err;
@@ -366,10 +367,10 @@ int tournament_pin(struct db *db, int64_t id, int64_t at_us,
 
 	query_open(&query, db,
 		   "UPDATE tournament_entrant SET bot_version_id = "
-		   "(SELECT v.id FROM bot_version v "
-		   "WHERE v.bot_id = tournament_entrant.bot_id "
-		   "AND v.active_us <= ?2 AND v.state <> 'candidate' "
-		   "ORDER BY v.active_us DESC, v.id DESC LIMIT 1) "
+		   "(SELECT a.version_id FROM bot_activation a "
+		   "WHERE a.bot_id = tournament_entrant.bot_id "
+		   "AND a.at_us <= ?2 "
+		   "ORDER BY a.at_us DESC, a.id DESC LIMIT 1) "
 		   "WHERE tournament_id = ?1 AND bot_version_id IS NULL",
 		   error);
 	query_bind_i64(&query, 1, id);
@@ -421,7 +422,10 @@ int tournament_save(struct db *db, const struct match_record *record,
 	for (unsigned s = 0; s < meeting->nseats; s++)
 		buf_add_format(&entrants, "%s%u", s == 0 ? "" : ",",
 			       meeting->entrants[s] + 1);
-	/* One is there when the host has made its match void. */
+	/*
+	 * One is there when the host has made its match void, or one before
+	 * it, so that others meet now. One that counts again meanwhile stays.
+	 */
 	query_open(&query, db,
 		   "INSERT INTO tournament_match (tournament_id, pairing, "
 		   "number, match_id, entrants, absent, decided_us) "
@@ -429,7 +433,10 @@ int tournament_save(struct db *db, const struct match_record *record,
 		   "ON CONFLICT (tournament_id, pairing, number) DO UPDATE "
 		   "SET match_id = excluded.match_id, "
 		   "entrants = excluded.entrants, absent = excluded.absent, "
-		   "decided_us = excluded.decided_us",
+		   "decided_us = excluded.decided_us "
+		   "WHERE tournament_match.entrants <> excluded.entrants "
+		   "OR EXISTS (SELECT 1 FROM match m WHERE m.status = 'void' "
+		   "AND m.id = tournament_match.match_id)",
 		   error);
 	query_bind_i64(&query, 1, meeting->tournament);
 	query_bind_i64(&query, 2, (int64_t)meeting->pairing + 1);

@@ -81,10 +81,26 @@ static int retire_active(struct db *db, int64_t bot_id,
 	return query_run(&query);
 }
 
+int version_note_active(struct db *db, int64_t bot_id, int64_t version_id,
+			int64_t at_us, struct store_error *error)
+{
+	struct query query;
+
+	query_open(&query, db,
+		   "INSERT INTO bot_activation (bot_id, version_id, at_us) "
+		   "VALUES (?1, ?2, ?3)",
+		   error);
+	query_bind_i64(&query, 1, bot_id);
+	query_bind_i64(&query, 2, version_id);
+	query_bind_i64(&query, 3, at_us);
+	return query_run(&query);
+}
+
 static int insert(struct db *db, int64_t bot_id, int64_t number,
 		  const char *label, bool is_candidate, int64_t *ret_id,
 		  struct store_error *error)
 {
+	int64_t now_us = clock_wall_us();
 	struct query query;
 	int err;
 
@@ -97,16 +113,20 @@ static int insert(struct db *db, int64_t bot_id, int64_t number,
 	query_bind_i64(&query, 2, number);
 	query_bind_text(&query, 3, label);
 	query_bind_text(&query, 4, is_candidate ? "candidate" : "active");
-	query_bind_i64(&query, 5, clock_wall_us());
+	query_bind_i64(&query, 5, now_us);
 	err = query_run(&query);
-	if (err == 0)
-		*ret_id = sqlite3_last_insert_rowid(db->handle);
-	return err;
+	if (err != 0)
+		return err;
+	*ret_id = sqlite3_last_insert_rowid(db->handle);
+	return is_candidate ? 0
+			    : version_note_active(db, bot_id, *ret_id, now_us,
+						  error);
 }
 
 int version_activate(struct db *db, int64_t bot_id, int64_t version_id,
 		     struct store_error *error)
 {
+	int64_t now_us = clock_wall_us();
 	struct query query;
 	int err = retire_active(db, bot_id, error);
 
@@ -118,8 +138,11 @@ int version_activate(struct db *db, int64_t bot_id, int64_t version_id,
 		   "active_us = coalesce(active_us, ?2) WHERE id = ?1",
 		   error);
 	query_bind_i64(&query, 1, version_id);
-	query_bind_i64(&query, 2, clock_wall_us());
-	return query_run(&query);
+	query_bind_i64(&query, 2, now_us);
+	err = query_run(&query);
+	return err != 0 ? err
+			: version_note_active(db, bot_id, version_id, now_us,
+					      error);
 }
 
 static int find_or_make(struct db *db, int64_t bot_id, const char *label,
@@ -176,6 +199,14 @@ static const char sql_versions[] =
 	"w.active_us <= v.active_us ORDER BY w.active_us DESC "
 	"LIMIT 1 OFFSET ?1) END, v.state "
 	"FROM bot_version v WHERE v.state <> 'retired' "
+	"OR v.id IN (SELECT e.bot_version_id FROM tournament_entrant e "
+	"JOIN tournament t ON t.id = e.tournament_id "
+	"WHERE t.state = 'running') "
+	"OR v.id IN (SELECT (SELECT a.version_id FROM bot_activation a "
+	"WHERE a.bot_id = e.bot_id AND a.at_us <= t.deadline_us "
+	"ORDER BY a.at_us DESC, a.id DESC LIMIT 1) "
+	"FROM tournament_entrant e JOIN tournament t "
+	"ON t.id = e.tournament_id WHERE t.state = 'planned') "
 	"ORDER BY v.bot_id, v.number";
 
 static void take_version(struct query *query, struct row_version *ret)
@@ -191,7 +222,8 @@ static void take_version(struct query *query, struct row_version *ret)
 	query_copy(query, 3, ret->label, sizeof(ret->label));
 	ret->active_us = query_i64(query, 4);
 	ret->is_candidate = strcmp(query_text(query, 6), "candidate") == 0;
-	if (ret->is_candidate)
+	ret->is_retired = strcmp(query_text(query, 6), "retired") == 0;
+	if (ret->is_candidate || ret->is_retired)
 		ret->rated_from_us = INT64_MAX;
 	else if (query_is_null(query, 5) ||
 		 query_i64(query, 5) + day_us <= ret->active_us)

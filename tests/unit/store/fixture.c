@@ -66,6 +66,8 @@ void fixture_fill(struct store *store)
 		"(1, 1, 1, '1', 'active', 0, 0), "
 		"(2, 2, 1, '1', 'active', 0, 0), "
 		"(3, 3, 1, '1', 'active', 0, 0);"
+		"INSERT INTO bot_activation (bot_id, version_id, at_us) "
+		"SELECT bot_id, id, active_us FROM bot_version;"
 		"INSERT INTO token (bot_id, hash, created_us) "
 		"VALUES (1, zeroblob(32), 0);"
 		"INSERT INTO map (id, game_id, name, created_us, hash, "

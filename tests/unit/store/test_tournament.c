@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/store/register.h"
 #include "server/store/store_internal.h"
 #include "server/store/tournament_rows.h"
+#include "server/store/version.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
 
@@ -168,8 +170,12 @@ static void start_pins_what_was_active_at_the_deadline(void **state)
 		   "created_us, active_us) VALUES "
 		   "(11, 1, 2, 'b', 'retired', 500, 500),"
 		   "(12, 1, 3, 'c', 'active', 2000000000000, 2000000000000);"
-		   "UPDATE bot_version SET active_us = 2000000000000 "
-		   "WHERE id = 3");
+		   "DELETE FROM bot_activation WHERE bot_id IN (1, 3);"
+		   /* Back and forth before the deadline, and after it. */
+		   "INSERT INTO bot_activation (bot_id, version_id, at_us) "
+		   "VALUES (1, 1, 100), (1, 11, 500), (1, 1, 600), "
+		   "(1, 11, 700), (1, 12, 2000000000000), "
+		   "(1, 1, 2000000000001), (3, 3, 2000000000000)");
 	/* The deadline was 1970-01-02: 86400000000. */
 	accepts(store,
 		"{\"command\": \"tournament create\", \"name\": \"robin\", "
@@ -192,12 +198,73 @@ static void start_pins_what_was_active_at_the_deadline(void **state)
 	store_close(store);
 }
 
+static int64_t active_version(struct store *store, const char *label)
+{
+	struct store_error error = { "" };
+	int64_t id = 0;
+	bool is_new;
+
+	if (store_version(store, 1, label, false, &id, &is_new, &error) != 0)
+		fail_msg("%s", error.text);
+	return id;
+}
+
+/* Whether the catalogue has VERSION, which may log in then. */
+static bool is_listed(struct store *store, int64_t version, bool *ret_retired)
+{
+	struct row_catalogue rows;
+	struct store_error error;
+	bool found = false;
+
+	assert_int_equal(store_catalogue(store, &rows, &error), 0);
+	for (size_t i = 0; i < rows.nversions; i++)
+		if (rows.versions[i].id == version) {
+			found = true;
+			*ret_retired = rows.versions[i].is_retired;
+		}
+	row_catalogue_release(&rows);
+	return found;
+}
+
+static void versions_are_pinned_whatever_became_active_since(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct row_tournament row;
+	struct store_error error;
+	int64_t second, third;
+	bool is_retired = false;
+
+	second = active_version(store, "second");
+	accepts(store, ROBIN);
+	sql(store, "UPDATE tournament SET deadline_us = (SELECT max(at_us) "
+		   "FROM bot_activation)");
+	third = active_version(store, "third");
+	/* It may log in before the start, but counts for nothing. */
+	assert_true(is_listed(store, second, &is_retired));
+	assert_true(is_retired);
+	assert_false(is_listed(store, 1, &is_retired));
+	pthread_mutex_lock(&store->write.lock);
+	assert_int_equal(version_activate(&store->write, 1, 1, &error), 0);
+	assert_int_equal(version_activate(&store->write, 1, third, &error), 0);
+	pthread_mutex_unlock(&store->write.lock);
+	accepts(store, NAMED("start"));
+	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
+	assert_int_equal(row.entrants[0].version_id, second);
+	row_tournament_release(&row);
+	assert_true(is_listed(store, second, &is_retired));
+	accepts(store, NAMED("cancel"));
+	assert_false(is_listed(store, second, &is_retired));
+	store_close(store);
+}
+
 /* Pairings of three: 1 v 3... as show tells; all matches but one by absence. */
 static void table_follows_from_stored_matches_and_forfeits(void **state)
 {
 	struct store *store = fixture_store(*state);
 	struct store_event event;
 	struct match_record *record = fixture_record(1, 1);
+	struct row_tournament row;
+	struct store_error error;
 	json_t *reply;
 
 	accepts(store, ROBIN);
@@ -233,6 +300,11 @@ static void table_follows_from_stored_matches_and_forfeits(void **state)
 	reply = accepted(store, NAMED("show"));
 	assert_int_equal(json_array_size(json_object_get(reply, "next")), 5);
 	json_decref(reply);
+	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
+	assert_int_equal(row.nvoids, 1);
+	assert_int_equal(row.voids[0], 1);
+	assert_int_equal(row.nmatches, 1);
+	row_tournament_release(&row);
 	store_close(store);
 }
 
@@ -361,6 +433,7 @@ int main(void)
 		TEST(plan_makes_nothing_and_create_does),
 		TEST(what_makes_no_tournament_is_refused),
 		TEST(start_pins_what_was_active_at_the_deadline),
+		TEST(versions_are_pinned_whatever_became_active_since),
 		TEST(table_follows_from_stored_matches_and_forfeits),
 		TEST(result_for_other_entrants_is_left_out),
 		TEST(withdrawal_cancel_and_reveal_follow_the_state),
