@@ -21,6 +21,8 @@ static void add_seats(struct table *table, const struct row_match *match)
 		if (strcmp(seat->reason, "finished") != 0)
 			buf_add_format(&text, " (%s)", seat->reason);
 	}
+	if (match->is_embargo)
+		buf_add_text(&text, " [under embargo]");
 	table_add(table, buf_text(&text));
 	buf_release(&text);
 }

@@ -81,6 +81,9 @@ static void print_match(const struct row_match *match)
 	if (match->status == ROW_MATCH_VOID)
 		(void)printf("void, counts for nothing: %s\n",
 			     buf_text(&shown));
+	if (match->is_embargo)
+		(void)puts("under embargo: nobody else is shown this before "
+			   "its tournament is revealed");
 	if (match->stall_us > 0)
 		(void)printf("the server itself lost %.1f ms, credited\n",
 			     (double)match->stall_us / 1000);
@@ -122,11 +125,16 @@ int run_match_show(const struct ctl *ctl, const struct ctl_call *call)
 static void print_summary(const struct row_summary *summary)
 {
 	struct table table;
+	bool has_embargo = false;
 
+	for (size_t i = 0; i < summary->nstandings; i++)
+		has_embargo |= summary->standings[i].embargoed > 0;
 	table_init(&table);
 	table_column(&table, "game", false);
 	table_column(&table, "bot", false);
 	table_column(&table, "matches", true);
+	if (has_embargo)
+		table_column(&table, "under embargo", true);
 	table_column(&table, "mean score", true);
 	table_column(&table, "best score", true);
 	table_column(&table, "wins", true);
@@ -138,6 +146,8 @@ static void print_summary(const struct row_summary *summary)
 		table_add(&table, row->game);
 		table_add(&table, row->bot);
 		table_add_i64(&table, row->matches);
+		if (has_embargo)
+			table_add_i64(&table, row->embargoed);
 		table_add(&table, mean);
 		match_add_score(&table, row->best_score);
 		if (row->is_shared)
@@ -156,9 +166,10 @@ static void print_summary_json(const struct row_summary *summary)
 	for (size_t i = 0; i < summary->nstandings; i++) {
 		const struct row_standing *row = &summary->standings[i];
 		json_t *json = json_pack(
-			"{s:s, s:s, s:I, s:o, s:o}", "game", row->game, "bot",
-			row->bot, "matches", (json_int_t)row->matches,
-			"mean_score", match_real(row->mean_score), "best_score",
+			"{s:s, s:s, s:I, s:I, s:o, s:o}", "game", row->game,
+			"bot", row->bot, "matches", (json_int_t)row->matches,
+			"embargoed", (json_int_t)row->embargoed, "mean_score",
+			match_real(row->mean_score), "best_score",
 			match_real(row->best_score));
 
 		/* Alone in its matches a bot wins nothing. */

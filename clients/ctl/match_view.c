@@ -101,14 +101,15 @@ json_t *match_json(const struct row_match *match)
 	for (unsigned i = 0; i < match->nseats; i++)
 		(void)json_array_append_new(seats, seat_json(match, i));
 	json = json_pack(
-		"{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:o}",
+		"{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:b, "
+		"s:o}",
 		"id", (json_int_t)match->id, "ladder", match->ladder, "game",
 		match->game, "map", match->map, "params", match->params, "seed",
 		match->seed, "bot_seed", match->bot_seed, "engine_version",
 		(int)match->engine_version, "status",
 		match->status == ROW_MATCH_VOID ? "void" : "stored",
 		"void_reason", match->void_reason, "rated", match->is_rated,
-		"seats", seats);
+		"embargo", match->is_embargo, "seats", seats);
 	if (json == NULL)
 		return json_object();
 	(void)json_object_update_new(

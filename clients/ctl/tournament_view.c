@@ -66,6 +66,13 @@ static void print_time(const char *what, int64_t wall_us)
 	buf_release(&text);
 }
 
+/* Whether nobody but the host is to see its results. */
+static bool is_embargo(const json_t *tournament)
+{
+	return json_is_true(json_object_get(tournament, "embargo")) &&
+	       number_of(tournament, "revealed_us") == 0;
+}
+
 /* "image-battle, swiss, 5 rounds, sets of 3, seats rotated" */
 static void print_head(const json_t *tournament)
 {
@@ -88,7 +95,8 @@ static void print_head(const json_t *tournament)
 	if (json_is_true(json_object_get(tournament, "third")))
 		(void)printf(", third place");
 	if (json_is_true(json_object_get(tournament, "embargo")))
-		(void)printf(", embargo");
+		(void)printf(", %s", is_embargo(tournament) ? "under embargo"
+							    : "revealed");
 	(void)printf("\n%-12s %" PRId64 "\n", "entrants",
 		     number_of(tournament, "entrants"));
 	if (number_of(tournament, "starts_us") != 0)
@@ -285,6 +293,8 @@ void tournament_print_table(const json_t *reply)
 	if (!json_is_true(json_object_get(reply, "finished")))
 		(void)printf("\nNot finished: %s.\n",
 			     text_of(tournament, "state"));
+	if (is_embargo(tournament))
+		(void)printf("\nUnder embargo: for the host alone.\n");
 }
 
 /* A field, quoted where it has to be. */
@@ -312,6 +322,9 @@ void tournament_print_csv(const json_t *reply)
 	const json_t *standings = json_object_get(reply, "standings");
 	char text[40];
 
+	if (is_embargo(json_object_get(reply, "tournament")))
+		(void)fputs("hillctl: under embargo: for the host alone\n",
+			    stderr);
 	(void)printf("external_id,owner,bot,version,rank,points,total,score,"
 		     "faults,forfeits\r\n");
 	for (size_t i = 0; i < json_array_size(standings); i++) {

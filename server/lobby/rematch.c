@@ -18,6 +18,9 @@ static int check_ladder(const struct lobby *lobby, const struct ladder *ladder,
 {
 	if (lobby->is_draining)
 		game_error_set(error, "the server shuts down");
+	else if (match->is_embargo)
+		/* The same bots on the same instance: it would tell. */
+		game_error_set(error, "it is under embargo");
 	else if (lobby->nappointments >= LIMIT_APPOINTMENTS)
 		game_error_set(error, "%d matches wait already",
 			       (int)LIMIT_APPOINTMENTS);
