@@ -167,7 +167,12 @@ const struct word words[WORD_NWORDS] = {
 	[WORD_QUEUED] = {
 		"queued", SERVER, 0, { NEED("LADDER", "the ladder") },
 		{ NEED("waiting", "connections that wait there, this one "
-				  "included") },
+				  "included"),
+		  MAY("unrated", "why this version's matches do not count on "
+				 "this rated ladder: `deadline` (it became "
+				 "active after the ladder's), `candidate`, "
+				 "`retired` (a tournament alone wants it), "
+				 "`versions` (too many new ones today)") },
 		.doc = TEXT("waiting for a match"),
 	},
 	[WORD_LEFT] = {
@@ -277,11 +282,14 @@ const struct word words[WORD_NWORDS] = {
 	},
 	[WORD_RESULT] = {
 		"result", SERVER, 0, { MATCH_ARG },
-		{ NEED("score", "this seat's score"),
-		  NEED("late", "late replies"),
-		  NEED("early", "replies that came before their request"),
-		  NEED("banked", "replies that the bank has paid for"),
-		  NEED("max-ms", "the longest reply") },
+		{ MAY("score", "this seat's score"),
+		  MAY("late", "late replies"),
+		  MAY("early", "replies that came before their request"),
+		  MAY("banked", "replies that the bank has paid for"),
+		  MAY("max-ms", "the longest reply"),
+		  MAY("embargo", "1: the result is kept back; then `reason=` "
+				 "alone is told, and no `@place`"),
+		  MAY("reason", "under embargo: as in `@end`") },
 		.doc = TEXT("the match is stored for good; closes `@match`"),
 	},
 	[WORD_LADDER] = {

@@ -70,6 +70,7 @@ struct played {
 	char ladder[65];
 	unsigned seat, seats; /* from 1 */
 	bool is_over;         /* its @end came; only the result is open */
+	bool is_embargo;      /* how it ended is not told yet */
 	char reason[32];      /* of @end */
 	char others[256];     /* "name score, ..." from @place */
 	char score[32];

@@ -832,6 +832,8 @@ class Match:
         parts = [f"match {self.id} {self.ladder}: rank "
                  f"{mine.get('rank', '?')} of {self.seats}",
                  f"score {word.keys.get('score', '?')}"]
+        if word.keys.get("embargo") == "1":
+            parts = [f"match {self.id} {self.ladder}: result under embargo"]
         parts += [self.reason] if self.reason else []
         parts += [f"{self.faults[kind]} {kind}" for kind in self.KINDS
                   if self.faults[kind]]

@@ -512,6 +512,7 @@ static void take_result(struct slot *slot, const struct control *control)
 	played = find_played(slot, id);
 	if (played == NULL)
 		return;
+	played->is_embargo = key_or(control, "embargo", 0) == 1;
 	if (played->score[0] == '\0')
 		copy_key(control, "score", played->score,
 			 sizeof(played->score));

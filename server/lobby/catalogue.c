@@ -228,8 +228,10 @@ static void refresh_peers(const struct bot *bot)
 		const struct row_version *version =
 			bot_version_by_id(bot, peer->version_id);
 
-		if (version != NULL)
-			peer->rated_from_us = version->rated_from_us;
+		if (version == NULL)
+			continue;
+		peer->rated_from_us = version->rated_from_us;
+		peer->active_us = version->active_us;
 	}
 }
 

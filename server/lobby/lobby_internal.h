@@ -247,6 +247,7 @@ struct lobby_peer {
 	struct bot *bot;               /* NULL before login */
 	int64_t version_id;            /* of the bot: that of the login */
 	int64_t rated_from_us;         /* its matches count; INT64_MAX: never */
+	int64_t active_us;             /* its version's first activation */
 	struct ask *ask;               /* it is not heard until the answer */
 	struct lobby_play *play;       /* while offered or playing */
 	struct waiting *waiting;       /* owned; in the order of @play */
@@ -414,8 +415,12 @@ void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark);
  */
 void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
 		    int64_t now_us);
-/* Whether what PEER plays may count for a ladder: by its version, now. */
-bool peer_is_rated(const struct lobby_peer *peer, int64_t now_us);
+/*
+ * Why what PEER plays on LADDER does not count there now, because of its
+ * version: the word of @queued's `unrated`. NULL: it counts, or nothing does.
+ */
+const char *peer_unrated(const struct lobby_peer *peer,
+			 const struct ladder *ladder, int64_t now_us);
 /* PEER has left its match: what waited for that goes on. */
 void peer_left_match(struct lobby *lobby, struct lobby_peer *peer,
 		     int64_t now_us);
@@ -477,6 +482,9 @@ void ladder_settle(struct lobby *lobby, struct ladder *ladder);
 void catalogue_release(struct lobby *lobby);
 
 /* notice.c */
+/* `@notice : TEXT` to all connections of BOT. */
+void notice_bot(struct lobby *lobby, struct bot *bot, const char *format, ...)
+	PRINTF_LIKE(3, 4);
 /* What the host announces is what ROWS say: tell it to who has not heard. */
 void notice_take(struct lobby *lobby, const struct row_catalogue *rows,
 		 int64_t now_us);

@@ -59,6 +59,7 @@ static void let_in(struct lobby *lobby, struct lobby_peer *peer,
 	peer->version_id = version != NULL ? version->id : bot->version_id;
 	peer->rated_from_us =
 		version != NULL ? version->rated_from_us : INT64_MIN;
+	peer->active_us = version != NULL ? version->active_us : 0;
 	bot->npeers++;
 	lobby->nlogged_in++;
 	TAILQ_INSERT_TAIL(&bot->peers, peer, group);

@@ -5,6 +5,8 @@
  */
 #include "server/lobby/lobby_internal.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "proto/control.h"
@@ -24,6 +26,28 @@ void notice_tell(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
 		control_add_end(&lobby->scratch);
 	}
 	peer_say(lobby, peer, mark);
+}
+
+void notice_bot(struct lobby *lobby, struct bot *bot, const char *format, ...)
+{
+	char text[LIMIT_NOTICE_BYTES + 1];
+	struct lobby_peer *peer, *next;
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	for (peer = TAILQ_FIRST(&bot->peers); peer != NULL; peer = next) {
+		size_t mark = lobby->scratch.len;
+
+		next = TAILQ_NEXT(peer, group);
+		if (peer->is_closing || peer->is_dead)
+			continue;
+		control_add_word(&lobby->scratch, WORD_NOTICE);
+		control_add_text(&lobby->scratch, text);
+		control_add_end(&lobby->scratch);
+		peer_say(lobby, peer, mark);
+	}
 }
 
 void notice_take(struct lobby *lobby, const struct row_catalogue *rows,

@@ -372,9 +372,23 @@ struct lobby_peer *peer_first_login(const struct lobby *lobby)
 	return NULL;
 }
 
-bool peer_is_rated(const struct lobby_peer *peer, int64_t now_us)
+const char *peer_unrated(const struct lobby_peer *peer,
+			 const struct ladder *ladder, int64_t now_us)
 {
-	return peer->rated_from_us <= now_us;
+	const struct row_version *version =
+		bot_version_by_id(peer->bot, peer->version_id);
+
+	if (!ladder->row.is_rated)
+		return NULL;
+	if (version != NULL && version->is_candidate)
+		return "candidate";
+	if (version == NULL ? peer->rated_from_us == INT64_MAX
+			    : version->is_retired)
+		return "retired";
+	if (ladder->row.deadline_us != 0 &&
+	    peer->active_us > ladder->row.deadline_us)
+		return "deadline";
+	return peer->rated_from_us > now_us ? "versions" : NULL;
 }
 
 void peer_expire_logins(struct lobby *lobby, int64_t now_us)

@@ -141,7 +141,7 @@ void lobby_stored(struct lobby *lobby, int64_t match_id, int64_t now_us)
 		return;
 	for (unsigned i = 0; i < play->nseats; i++) {
 		tell_seat(lobby, &play->seats[i], now_us);
-		if (!play->is_void)
+		if (!play->is_void && !play->deal.meeting.is_embargo)
 			count_result(play, &play->seats[i]);
 	}
 	play_over(lobby, play, play->is_void ? DEAL_VOID : DEAL_STORED, 0,

@@ -379,7 +379,7 @@ static enum hold start_first(struct lobby *lobby, struct ladder *ladder,
 
 	memcpy(deal.params, ladder->params, sizeof(deal.params));
 	for (unsigned i = 0; i < deal.seats; i++)
-		deal.is_rated &= peer_is_rated(peers[i], now_us);
+		deal.is_rated &= peer_unrated(peers[i], ladder, now_us) == NULL;
 	for (;;) {
 		err = instance_next(lobby, ladder, walker, &deal.instance,
 				    now_us);

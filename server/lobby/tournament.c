@@ -14,7 +14,7 @@
  * on disk. So the disk always holds a beginning of what was decided here, and
  * the rest follows from that again after a crash.
  */
-#include "server/lobby/lobby_internal.h"
+#include "server/lobby/tournament_internal.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -32,24 +32,6 @@ enum {
 	NEXT_MAX = 2 * TOURNAMENT_ENTRANTS_MAX
 };
 
-/* How an entrant fares as a client. */
-struct attendance {
-	unsigned busy;    /* matches that it has under way */
-	unsigned strikes; /* offers in a row it was not ready for */
-	bool is_away;     /* was waited for in vain */
-};
-
-struct lobby_tournament {
-	struct row_tournament row;       /* owned, with all results so far */
-	struct tournament *state;        /* owned; what follows from ROW */
-	struct attendance *attendance;   /* owned; by entrant */
-	struct match_meeting *under_way; /* owned; appointed or in play */
-	size_t nunder_way;
-	unsigned nvoids;
-	bool is_stuck; /* until the catalogue changes */
-	bool is_ended;
-};
-
 static struct lobby_tournament *find(const struct lobby *lobby, int64_t id)
 {
 	for (size_t i = 0; i < lobby->ntournaments; i++)
@@ -58,40 +40,16 @@ static struct lobby_tournament *find(const struct lobby *lobby, int64_t id)
 	return NULL;
 }
 
-static void release_row(struct row_tournament *row)
-{
-	free(row->map_ids);
-	free(row->entrants);
-	free(row->matches);
-}
-
-static void tournament_drop(struct lobby_tournament *t)
-{
-	tournament_free(t->state);
-	release_row(&t->row);
-	free(t->attendance);
-	free(t->under_way);
-	free(t);
-}
-
 void tournaments_release(struct lobby *lobby)
 {
 	for (size_t i = 0; i < lobby->ntournaments; i++)
-		tournament_drop(lobby->tournaments[i]);
+		tournament_state_free(lobby->tournaments[i]);
 	free(lobby->tournaments);
 	lobby->tournaments = NULL;
 	lobby->ntournaments = 0;
 }
 
 /* ---- results ---- */
-
-static void keep(struct lobby_tournament *t,
-		 const struct row_tournament_match *match)
-{
-	t->row.matches = xreallocarray(t->row.matches, t->row.nmatches + 1,
-				       sizeof(*t->row.matches));
-	t->row.matches[t->row.nmatches++] = *match;
-}
 
 static void match_of(const struct lobby_tournament *t,
 		     const struct match_meeting *meeting,
@@ -112,13 +70,10 @@ static void match_of(const struct lobby_tournament *t,
 static void count(struct lobby *lobby, struct lobby_tournament *t,
 		  const struct row_tournament_match *match)
 {
-	int err = tournament_add_stored(t->state, &match->result,
-					match->entrants);
+	int err = tournament_state_add(t, match);
 
-	if (err == 0)
-		keep(t, match);
-	else
-		action_log(lobby, LOG_LEVEL_ERROR,
+	if (err != 0)
+		action_log(lobby, LOG_LEVEL_WARN,
 			   "tournament=%s event=left-out pairing=%u reason=%d",
 			   t->row.name, match->result.pairing + 1, -err);
 }
@@ -136,14 +91,23 @@ static void forfeit(struct lobby *lobby, struct lobby_tournament *t,
 	struct row_tournament_match match;
 
 	match_of(t, meeting, &match);
-	for (unsigned s = 0; s < meeting->nseats; s++)
-		if ((meeting->absent >> s & 1) != 0)
-			action_log(lobby, LOG_LEVEL_INFO,
-				   "tournament=%s bot=%s event=forfeit "
-				   "pairing=%u",
-				   t->row.name,
-				   t->row.entrants[meeting->entrants[s]].bot,
-				   meeting->pairing + 1);
+	for (unsigned s = 0; s < meeting->nseats; s++) {
+		const struct row_entrant *entrant =
+			&t->row.entrants[meeting->entrants[s]];
+		struct bot *bot = bot_by_id(lobby, entrant->bot_id);
+
+		if ((meeting->absent >> s & 1) == 0)
+			continue;
+		action_log(lobby, LOG_LEVEL_INFO,
+			   "tournament=%s bot=%s event=forfeit pairing=%u",
+			   t->row.name, entrant->bot, meeting->pairing + 1);
+		if (bot != NULL && entrant->out_round == 0 &&
+		    !meeting->is_embargo)
+			notice_bot(lobby, bot,
+				   "tournament %s: %s was not there and has "
+				   "lost a match",
+				   t->row.name, entrant->bot);
+	}
 	decide(lobby, meeting);
 	count(lobby, t, &match);
 }
@@ -224,22 +188,57 @@ static void fill_deal(const struct lobby_tournament *t,
 	memcpy(ret->meeting.entrants, match->entrants,
 	       sizeof(ret->meeting.entrants));
 	ret->meeting.absent = match->absent;
+	ret->meeting.is_embargo = t->row.is_embargo && t->row.revealed_us == 0;
 	memcpy(ret->params, ladder->params, sizeof(ret->params));
 	fill_instance(&t->row, ladder, match->instance, &ret->instance);
 }
 
-/* Who is waited for, and until when: in the log, once a match. */
-static void tell_absent(struct lobby *lobby, const struct lobby_tournament *t,
-			const struct appointment *appointment)
+/* What an entrant has to do to be there, if it has a connection to hear it. */
+static void summon(struct lobby *lobby, const struct lobby_tournament *t,
+		   const struct row_entrant *entrant, const char *text)
 {
-	for (unsigned s = 0; s < appointment->deal.seats; s++)
-		if ((appointment->absent >> s & 1) != 0)
-			action_log(lobby, LOG_LEVEL_WARN,
-				   "tournament=%s bot=%s event=absent "
-				   "pairing=%u grace-s=%u",
-				   t->row.name, appointment->bots[s]->name,
-				   appointment->deal.meeting.pairing + 1,
-				   t->row.grace_s);
+	struct bot *bot = bot_by_id(lobby, entrant->bot_id);
+
+	if (bot != NULL)
+		notice_bot(lobby, bot,
+			   "tournament %s %s: say @play %s as version %s",
+			   t->row.name, text, t->row.ladder, entrant->label);
+}
+
+/* Who is waited for, and until when: once a match. */
+static void tell_absent(struct lobby *lobby, const struct lobby_tournament *t,
+			const struct appointment *appointment, int64_t now_us)
+{
+	const struct match_meeting *meeting = &appointment->deal.meeting;
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "waits for you, %u s",
+		       t->row.grace_s);
+	for (unsigned s = 0; s < appointment->deal.seats; s++) {
+		if ((appointment->absent >> s & 1) == 0)
+			continue;
+		action_log(lobby, LOG_LEVEL_WARN,
+			   "tournament=%s bot=%s event=absent pairing=%u "
+			   "grace-s=%u",
+			   t->row.name, appointment->bots[s]->name,
+			   meeting->pairing + 1, t->row.grace_s);
+		if (appointment->deadline_us > now_us)
+			summon(lobby, t, &t->row.entrants[meeting->entrants[s]],
+			       text);
+	}
+}
+
+/* T begins: those who are there, but not where they should be, are told. */
+static void tell_start(struct lobby *lobby, const struct lobby_tournament *t,
+		       struct ladder *ladder)
+{
+	for (size_t i = 0; i < t->row.nentrants; i++) {
+		const struct row_entrant *entrant = &t->row.entrants[i];
+
+		if (entrant->version_id != 0 && entrant->out_round == 0 &&
+		    connections(lobby, ladder, entrant) == 0)
+			summon(lobby, t, entrant, "has begun");
+	}
 }
 
 /* An appointment for MATCH; false when there is no room for more. */
@@ -276,7 +275,7 @@ static bool appoint(struct lobby *lobby, struct lobby_tournament *t,
 	t->under_way[t->nunder_way++] = deal.meeting;
 	appointment_add(lobby, appointment);
 	if (appointment->absent != 0)
-		tell_absent(lobby, t, appointment);
+		tell_absent(lobby, t, appointment, now_us);
 	return true;
 }
 
@@ -433,6 +432,8 @@ static void take_result(struct lobby *lobby, struct lobby_tournament *t,
 
 	match_of(t, meeting, &match);
 	match.match_id = play->id;
+	if (tournament_state_is_void(t, play->id))
+		return; /* the host was quicker than the news */
 	for (unsigned s = 0; s < play->nseats; s++) {
 		struct attendance *who = &t->attendance[meeting->entrants[s]];
 
@@ -527,92 +528,11 @@ static void over(struct lobby *lobby, const struct deal *deal,
 
 /* ---- the catalogue ---- */
 
-static int by_number(const void *left, const void *right)
-{
-	const struct tournament_result *a =
-		&((const struct row_tournament_match *)left)->result;
-	const struct tournament_result *b =
-		&((const struct row_tournament_match *)right)->result;
-
-	if (a->pairing != b->pairing)
-		return a->pairing < b->pairing ? -1 : 1;
-	if (a->set != b->set)
-		return a->set < b->set ? -1 : 1;
-	return a->turn < b->turn ? -1 : a->turn > b->turn;
-}
-
-static bool holds(const struct row_tournament *row,
-		  const struct row_tournament_match *match)
-{
-	for (size_t i = 0; i < row->nmatches; i++)
-		if (by_number(&row->matches[i], match) == 0)
-			return true;
-	return false;
-}
-
-/* Whether the host has made MATCH void since it was played. */
-static bool is_void(const struct row_tournament *row,
-		    const struct row_tournament_match *match)
-{
-	for (size_t i = 0; i < row->nvoids; i++)
-		if (row->voids[i] == match->match_id)
-			return true;
-	return false;
-}
-
-/* A copy of ROW with all that it owns, and MORE (may be NULL) matches. */
-static void copy_row(struct row_tournament *to,
-		     const struct row_tournament *row,
-		     const struct row_tournament *more)
-{
-	size_t nmore = more == NULL ? 0 : more->nmatches;
-
-	*to = *row;
-	to->voids = NULL;
-	to->nvoids = 0;
-	to->map_ids = xcalloc(row->nmaps + 1, sizeof(*to->map_ids));
-	memcpy(to->map_ids, row->map_ids, row->nmaps * sizeof(*to->map_ids));
-	to->entrants = xcalloc(row->nentrants + 1, sizeof(*to->entrants));
-	memcpy(to->entrants, row->entrants,
-	       row->nentrants * sizeof(*to->entrants));
-	to->matches = xcalloc(row->nmatches + nmore + 1, sizeof(*to->matches));
-	if (row->nmatches > 0)
-		memcpy(to->matches, row->matches,
-		       row->nmatches * sizeof(*to->matches));
-	/* What was on its way to the disk when ROW was read. */
-	for (size_t i = 0; i < nmore; i++)
-		if (!holds(row, &more->matches[i]) &&
-		    !is_void(row, &more->matches[i]))
-			to->matches[to->nmatches++] = more->matches[i];
-	qsort(to->matches, to->nmatches, sizeof(*to->matches), by_number);
-}
-
-/* T's state from its row: for entrants may have left. */
-static void rebuild(struct lobby_tournament *t)
-{
-	uint32_t *out_rounds =
-		xcalloc(t->row.nentrants + 1, sizeof(*out_rounds));
-	size_t kept = 0;
-
-	for (size_t i = 0; i < t->row.nentrants; i++)
-		out_rounds[i] = t->row.entrants[i].out_round;
-	tournament_free(t->state);
-	t->state = tournament_new(&t->row.rules, (unsigned)t->row.nentrants,
-				  out_rounds);
-	free(out_rounds);
-	for (size_t i = 0; i < t->row.nmatches; i++)
-		if (tournament_add_stored(t->state, &t->row.matches[i].result,
-					  t->row.matches[i].entrants) == 0)
-			t->row.matches[kept++] = t->row.matches[i];
-	t->row.nmatches = kept;
-}
-
 static struct lobby_tournament *take(struct lobby *lobby,
 				     struct lobby_tournament *old,
 				     const struct row_tournament *row)
 {
 	struct lobby_tournament *t = old;
-	struct row_tournament fresh;
 
 	if (t == NULL) {
 		t = xcalloc(1, sizeof(*t));
@@ -622,10 +542,7 @@ static struct lobby_tournament *take(struct lobby *lobby,
 			   "tournament=%s event=running matches=%zu", row->name,
 			   row->nmatches);
 	}
-	copy_row(&fresh, row, old == NULL ? NULL : &old->row);
-	release_row(&t->row);
-	t->row = fresh;
-	rebuild(t);
+	tournament_state_take(t, row);
 	t->is_stuck = row->nmaps == 0;
 	return t;
 }
@@ -651,8 +568,11 @@ void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
 					lobby->tournaments
 						[--lobby->ntournaments];
 		fresh[n++] = take(lobby, old, row);
-		if (ladder != NULL)
-			start_touch(lobby, ladder);
+		if (ladder == NULL)
+			continue;
+		if (old == NULL)
+			tell_start(lobby, fresh[n - 1], ladder);
+		start_touch(lobby, ladder);
 	}
 	tournaments_release(lobby);
 	lobby->tournaments = fresh;

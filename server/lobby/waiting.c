@@ -131,7 +131,8 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 		enqueue(lobby, entry);
 	mark = lobby->scratch.len;
 	session_queued(&peer->session, ladder->row.name, ladder->nqueued,
-		       waiting_count(peer), &lobby->scratch);
+		       waiting_count(peer), peer_unrated(peer, ladder, now_us),
+		       &lobby->scratch);
 	peer_say(lobby, peer, mark);
 	start_explain(lobby, peer, ladder);
 }

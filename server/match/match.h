@@ -137,6 +137,7 @@ struct match_meeting {
 	uint32_t entrants[GAME_SEATS_MAX]; /* by seat, from 0 */
 	unsigned absent;
 	bool is_end;
+	bool is_embargo; /* nobody is told how it ended, until it is revealed */
 };
 
 /* "ladder", "rematch", ...: as the database has it. */

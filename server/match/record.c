@@ -170,6 +170,15 @@ void match_result_lines(const struct match_record *record, unsigned seat,
 
 	if (record->is_void)
 		return;
+	if (record->meeting.is_embargo) {
+		control_add_word(out, WORD_RESULT);
+		control_add_arg_i64(out, record->id);
+		control_add_key(out, "embargo", "1");
+		control_add_key(out, "reason",
+				game_reason_word(self->score.reason));
+		control_add_end(out);
+		return;
+	}
 	for (unsigned i = 0; i < record->nseats; i++) {
 		control_add_word(out, WORD_PLACE);
 		control_add_arg_i64(out, record->id);

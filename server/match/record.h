@@ -82,6 +82,7 @@ void match_record_repack(struct match_record *record);
 /*
  * What SEAT is told once RECORD is on disk, appended to OUT: a @place line for
  * every seat and its own @result; for a void match nothing (@void was told).
+ * Under embargo no @place, and a @result that says nothing but the reason.
  */
 void match_result_lines(const struct match_record *record, unsigned seat,
 			struct buf *out);

@@ -361,12 +361,15 @@ void session_set_ladders(struct session *session, unsigned ladders)
 }
 
 void session_queued(struct session *session, const char *ladder,
-		    unsigned waiting, unsigned ladders, struct buf *out)
+		    unsigned waiting, unsigned ladders, const char *unrated,
+		    struct buf *out)
 {
 	assert(session_is_logged_in(session) && ladders > 0);
 	control_add_word(out, WORD_QUEUED);
 	control_add_arg(out, ladder);
 	control_add_key_i64(out, "waiting", waiting);
+	if (unrated != NULL)
+		control_add_key(out, "unrated", unrated);
 	control_add_end(out);
 	session_set_ladders(session, ladders);
 }

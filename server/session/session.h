@@ -147,9 +147,13 @@ void session_registered(struct session *session, const char *name,
  */
 void session_refuse(struct session *session, enum error_code code,
 		    int64_t retry_after_s, const char *text, struct buf *out);
-/* `@queued LADDER waiting=N`; the peer waits on LADDERS ladders now. */
+/*
+ * `@queued LADDER waiting=N unrated=UNRATED` (NULL: no key); the peer waits on
+ * LADDERS ladders now.
+ */
 void session_queued(struct session *session, const char *ladder,
-		    unsigned waiting, unsigned ladders, struct buf *out);
+		    unsigned waiting, unsigned ladders, const char *unrated,
+		    struct buf *out);
 /* `@left LADDER` (NULL: no name, all left); LADDERS remain. */
 void session_left(struct session *session, const char *ladder, unsigned ladders,
 		  struct buf *out);

@@ -94,7 +94,7 @@ static void answer(struct run *run, const struct session_request *request)
 			break;
 		}
 		run->ladders = 1;
-		session_queued(session, "x", 1, run->ladders, &run->log);
+		session_queued(session, "x", 1, run->ladders, NULL, &run->log);
 		if (session->state == SESSION_QUEUED)
 			offer_next(run);
 		break;

@@ -20,6 +20,7 @@ static struct row_tournament *plan(struct world *world, const int *bots,
 	t->id = 7;
 	t->ladder_id = ladder->id;
 	(void)snprintf(t->name, sizeof(t->name), "cup");
+	(void)snprintf(t->ladder, sizeof(t->ladder), "%s", ladder->name);
 	t->state = ROW_TOURNAMENT_RUNNING;
 	t->rules.format = format;
 	t->rules.seats = 1;
@@ -40,6 +41,7 @@ static struct row_tournament *plan(struct world *world, const int *bots,
 		t->entrants[i].bot_id = bot->id;
 		t->entrants[i].version_id = bot->version_id;
 		memcpy(t->entrants[i].bot, bot->name, sizeof(bot->name));
+		memcpy(t->entrants[i].label, "1", 2);
 	}
 	world->rows.tournaments = t;
 	world->rows.ntournaments = 1;
@@ -273,6 +275,167 @@ static void cancelled_tournament_makes_no_more_matches(void **state)
 	world_play(world, "a <~ @match 2 *rated=1\n");
 }
 
+static void under_embargo_only_the_reason_is_told(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct row_tournament *t;
+
+	world_login(world, 'a', "crazy");
+	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
+	t->is_embargo = true;
+	world_catalogue(world);
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n"
+			  "a > @resign 1\n"
+			  "a <~ @end 1 *\n"
+			  "a < @result 1 embargo=1 reason=gone\n"
+			  "* log match=1 *event=over *\n");
+	assert_null(strstr(buf_text(&world->log), "score"));
+	discard(world);
+	world_catalogue(world);
+}
+
+/* The match of pairing 0 of a contest of two has been played as match 1. */
+static struct row_tournament *with_result(struct world *world)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct row_tournament *t;
+
+	world_login(world, 'a', "crazy");
+	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
+	t->rules.rounds = 1;
+	world_catalogue(world);
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n"
+			  "a > @resign 1\n"
+			  "a <~ @result 1 *\n"
+			  "a <~ @match 2 *rated=1\n");
+	return t;
+}
+
+static void a_match_made_void_is_played_again_at_once(void **state)
+{
+	struct world *world = *state;
+	struct row_tournament *t = with_result(world);
+	int64_t id = 1;
+
+	/* A reading older than the result takes nothing back. */
+	world_catalogue(world);
+	world_play(world, "a > @ready 2\n"
+			  "a > @resign 2\n"
+			  "a <~ @match 3 *rated=1\n");
+	t->voids = &id;
+	t->nvoids = 1;
+	world_catalogue(world);
+	world_play(world, "a > @ready 3\n"
+			  "a > @resign 3\n"
+			  "a <~ @match 4 *rated=0\n"
+			  "a > @ready 4\n"
+			  "a > @resign 4\n"
+			  "a <~ @match 5 *rated=1\n");
+	discard(world);
+	world_catalogue(world);
+}
+
+static void a_match_made_void_before_its_news_counts_for_nothing(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct row_tournament *t;
+	int64_t id = 1;
+
+	world_login(world, 'a', "crazy");
+	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
+	t->rules.rounds = 1;
+	world_catalogue(world);
+	world->holds_store = true;
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n"
+			  "a > @resign 1\n");
+	t->voids = &id;
+	t->nvoids = 1;
+	world_catalogue(world);
+	world_store(world);
+	world_play(world, "a <~ @result 1 *\n"
+			  "a <~ @match 2 *rated=0\n");
+	discard(world);
+	world_catalogue(world);
+}
+
+static void younger_versions_than_the_deadline_are_unrated(void **state)
+{
+	struct world *world = *state;
+
+	world->ladders[LADDER_RABBIT].deadline_us = 1000;
+	world->versions[BOT_CRAZY].active_us = 1000;
+	world->versions[BOT_LAZY].active_us = 1001;
+	world_catalogue(world);
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world,
+		   "a > @play rabbit-runner\n"
+		   "a < @queued rabbit-runner waiting=1\n"
+		   "a <~ @match 1 *rated=1\n"
+		   "b > @play rabbit-runner\n"
+		   "b < @queued rabbit-runner waiting=* unrated=deadline\n"
+		   "b <~ @match 2 *rated=0\n"
+		   /* Elsewhere it counts. */
+		   "b > @play mine\n"
+		   "b <~ @queued mine waiting=?\n");
+}
+
+static void absent_ones_with_a_link_are_told(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct row_tournament *t;
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=1\n");
+	world_login(world, 'b', "lazy");
+	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
+	t->rules.rounds = 1;
+	world_catalogue(world);
+	world_play(world,
+		   "b < @notice : tournament cup has begun: say @play "
+		   "rabbit-runner as version 1\n"
+		   "a > @ready 1\n"
+		   "a > @resign 1\n"
+		   "a <~ @match 2 *rated=0\n"
+		   "a > @ready 2\n"
+		   "a > @resign 2\n"
+		   "b < @notice : tournament cup waits for you, 5 s: say "
+		   "@play rabbit-runner as version 1\n"
+		   "* t 5100\n"
+		   "b < @notice : tournament cup: lazy was not there and "
+		   "has lost a match\n"
+		   "b <.\n");
+	assert_null(strstr(buf_text(&world_peer(world, 'a')->inbox), "notice"));
+	discard(world);
+	world_catalogue(world);
+}
+
+static void under_embargo_no_forfeit_is_told(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+
+	world_login(world, 'b', "lazy");
+	plan(world, bots, 2, TOURNAMENT_CONTEST)->is_embargo = true;
+	world_catalogue(world);
+	world_play(world, "* t 10000\n"
+			  "b < @notice : tournament cup has begun: *\n"
+			  "b < @notice : tournament cup waits for you, *\n"
+			  "b <.\n");
+	discard(world);
+	world_catalogue(world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +446,13 @@ int main(void)
 		WORLD_TEST(a_match_made_void_is_played_again),
 		WORLD_TEST(withdrawn_and_vanished_entrants_forfeit_at_once),
 		WORLD_TEST(cancelled_tournament_makes_no_more_matches),
+		WORLD_TEST(under_embargo_only_the_reason_is_told),
+		WORLD_TEST(a_match_made_void_is_played_again_at_once),
+		WORLD_TEST(
+			a_match_made_void_before_its_news_counts_for_nothing),
+		WORLD_TEST(absent_ones_with_a_link_are_told),
+		WORLD_TEST(under_embargo_no_forfeit_is_told),
+		WORLD_TEST(younger_versions_than_the_deadline_are_unrated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,12 @@ static void the_result_is_told_as_the_protocol_says(void **unused)
 			    "@result 4711 score=1.25 late=0 early=0 "
 			    "banked=1 max-ms=131\n");
 	buf_clear(&lines);
+	record->meeting.is_embargo = true;
+	match_result_lines(record, 0, &lines);
+	assert_string_equal(buf_text(&lines),
+			    "@result 4711 embargo=1 reason=finished\n");
+	record->meeting.is_embargo = false;
+	buf_clear(&lines);
 	match_record_params(record, &lines);
 	assert_string_equal(buf_text(&lines), "turns=10 all=0 late=5");
 	buf_clear(&lines);

@@ -116,7 +116,7 @@ static void answer(struct table *table, const struct session_request *request)
 	case SESSION_ASK_PLAY:
 		assert_int_equal(slice_copy(request->name, name, sizeof(name)),
 				 0);
-		session_queued(&table->session, name, 1, 1, &table->told);
+		session_queued(&table->session, name, 1, 1, NULL, &table->told);
 		offer(table);
 		break;
 	case SESSION_ASK_LEAVE:

@@ -67,7 +67,7 @@ static void be_in(enum session_state state)
 		break;
 	case SESSION_QUEUED:
 		log_in();
-		session_queued(&session, "rabbit-runner", 1, 1, &out);
+		session_queued(&session, "rabbit-runner", 1, 1, NULL, &out);
 		break;
 	case SESSION_OFFERED:
 		be_in(SESSION_QUEUED);
@@ -379,7 +379,7 @@ static void a_match_from_offer_to_end(void **state)
 	say("@play rabbit-runner\n");
 	assert_int_equal(request.kind, SESSION_ASK_PLAY);
 	assert_true(slice_is(request.name, "rabbit-runner"));
-	session_queued(&session, "rabbit-runner", 3, 1, &out);
+	session_queued(&session, "rabbit-runner", 3, 1, NULL, &out);
 	assert_string_equal(buf_text(&out),
 			    "@queued rabbit-runner waiting=3\n");
 	session_offer(&session, MATCH, 65536);

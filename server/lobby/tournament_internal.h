@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tournament_internal.h - a tournament that runs, for tournament*.c.
+ */
+#ifndef HILL_LOBBY_TOURNAMENT_INTERNAL_H
+#define HILL_LOBBY_TOURNAMENT_INTERNAL_H
+
+#include "server/lobby/lobby_internal.h"
+
+/* How an entrant fares as a client. */
+struct attendance {
+	unsigned busy;    /* matches that it has under way */
+	unsigned strikes; /* offers in a row it was not ready for */
+	bool is_away;     /* was waited for in vain */
+};
+
+struct lobby_tournament {
+	struct row_tournament row;       /* owned, with all results so far */
+	struct tournament *state;        /* owned; what follows from ROW */
+	struct attendance *attendance;   /* owned; by entrant */
+	struct match_meeting *under_way; /* owned; appointed or in play */
+	size_t nunder_way;
+	size_t nleft_out; /* of row.matches; no part of the state */
+	unsigned nvoids;
+	bool is_stuck; /* until the catalogue changes */
+	bool is_ended;
+};
+
+/* tournament_state.c */
+/* What ROW says from now on, and what is newer here. */
+void tournament_state_take(struct lobby_tournament *t,
+			   const struct row_tournament *row);
+/*
+ * A result that is on disk, or on its way there. 0, or as
+ * tournament_add_stored(): when the host has made one before it void it does
+ * not count; it may again once that has been played.
+ */
+int tournament_state_add(struct lobby_tournament *t,
+			 const struct row_tournament_match *match) WARN_UNUSED;
+/* Whether the host has made that match of T void. */
+bool tournament_state_is_void(const struct lobby_tournament *t,
+			      int64_t match_id);
+void tournament_state_free(struct lobby_tournament *t);
+
+#endif

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Nothing of an embargoed result leaves hilld before the host reveals it."""
+import json
+import re
+import subprocess
+import time
+
+import pytest
+
+from arena import BARE, RABBITS, picture
+from conftest import BUILD, wait_until
+from crowd import Crowd, Player
+
+BOTS = ("ann", "bob", "cid")
+TELLING = re.compile(r"\b(score|rank|place|points|wins?|late|early|banked|max-ms)\b")
+
+
+class Recorder(Player):
+    """Keeps every line that it was sent, and takes results without a score."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.heard = []
+        self.told = {}
+
+    def take(self, line, came_ns):
+        self.heard.append(line)
+        super().take(line, came_ns)
+
+    def on_result(self, parts, keys):
+        self.told[int(parts[0])] = keys
+        self.crowd.nresults += 1
+
+
+class Cup:
+    def __init__(self, server):
+        self.server = server
+        self.crowd = Crowd(server.port)
+        server.add_map("arena.png", "image-battle", picture(2))
+        server.admin("ladder add", name="battle", game="image-battle", seats=2, rated=True,
+                     maps=["arena.png"], params="batch=10 maxturns=4", turn_ms=60000, **BARE)
+
+    def enter(self, bot, ladder="battle"):
+        token = self.server.add_bot(bot)
+        self.crowd.players.append(Recorder(self.crowd, bot, token, ladder, (0, 0)))
+
+    def play(self, **fields):
+        self.server.admin("tournament create", name="cup", entrants=list(BOTS),
+                          **{"ladder": "battle", "format": "round-robin", **fields})
+        self.server.admin("tournament start", name="cup")
+        self.crowd.start()
+        wait_until("the end of the cup", lambda: self.row()["state"] == "finished")
+
+    def row(self):
+        return self.server.admin("tournament list")["tournaments"][0]
+
+    def ctl(self, *words):
+        done = subprocess.run([BUILD / "clients/ctl/hillctl", "--database", self.server.database,
+                               *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    def matches(self):
+        """Those of the cup, as everybody who has the database sees them."""
+        played = self.server.admin("tournament show", name="cup")["played"]
+        numbers = {row["match"] for row in played}
+        listed = json.loads(self.ctl("--json", "match", "list", "--limit", "1000").stdout)
+        return [row for row in listed["matches"] if row["id"] in numbers]
+
+
+@pytest.fixture
+def cup(hilld):
+    return Cup(hilld)
+
+
+def control_words(line):
+    return line.startswith("@") and not line.startswith("@@")
+
+
+def test_no_line_to_a_bot_tells_a_result(cup):
+    for bot in BOTS:
+        cup.enter(bot)
+    cup.play(embargo=True)
+    numbers = {row["id"] for row in cup.matches()}
+    assert len(numbers) == 3
+    wait_until("all results", lambda: sum(len(numbers & player.told.keys())
+                                          for player in cup.crowd.players) == 6)
+    cup.crowd.stop()
+    for player in cup.crowd.players:
+        match, told = None, 0
+        for line in player.heard:
+            if line.startswith("@match "):
+                match = int(line.split()[1])
+            of = re.match(r"@(result|place|end|fault|banked) (\d+)", line)
+            number = int(of[2]) if of else match
+            if number not in numbers:
+                continue
+            told += 1
+            if line.startswith("@match "):
+                assert " rated=0" in line
+            if line.startswith("@result "):
+                assert re.fullmatch(r"@result \d+ embargo=1 reason=\w+", line)
+            elif control_words(line):
+                assert not line.startswith("@place ")
+                assert not TELLING.search(line.split(" : ")[0]), line
+            else:
+                assert not re.search("score|rank|won|lost", line), line
+        assert told > 10
+    log = cup.server.log.read_text()
+    assert "event=finished" in log
+    assert not re.search("score|rank=|points", log)
+
+
+def test_the_host_sees_results_marked_until_they_are_revealed(cup):
+    for bot in BOTS:
+        cup.enter(bot)
+    cup.play(embargo=True)
+    assert {row["embargo"] for row in cup.matches()} == {True}
+    assert cup.ctl("match", "list", "--limit", "1000").stdout.count("[under embargo]") == 3
+    number = str(cup.matches()[0]["id"])
+    assert "under embargo" in cup.ctl("match", "show", number).stdout
+    assert "under embargo" in cup.ctl("summary").stdout
+    assert "Under embargo" in cup.ctl("tournament", "table", "cup").stdout
+    assert "under embargo" in cup.ctl("tournament", "export", "cup").stderr
+    with pytest.raises(AssertionError, match="under embargo"):
+        cup.server.admin("rematch", id=int(number))
+    cup.server.admin("tournament reveal", name="cup")
+    assert {row["embargo"] for row in cup.matches()} == {False}
+    for words in (("match", "list"), ("match", "show", number), ("summary",),
+                  ("tournament", "table", "cup"), ("tournament", "show", "cup")):
+        assert "nder embargo" not in cup.ctl(*words).stdout, words
+    table = cup.server.admin("tournament table", name="cup")
+    assert sum(row["points"] for row in table["standings"]) == 3
+    cup.crowd.stop()
+
+
+def test_no_match_of_a_tournament_is_rated(cup):
+    for bot in BOTS:
+        cup.enter(bot)
+    cup.play()
+    assert {row["rated"] for row in cup.matches()} == {False}
+    cup.crowd.stop()
+
+
+def test_versions_after_the_deadline_play_unrated_and_are_told(hilld):
+    hilld.add_map("run.map", "rabbit-runner", RABBITS)
+    hilld.admin("ladder add", name="run", game="rabbit-runner", maps=["run.map"],
+                params="turns=1", **BARE)
+    tokens = {bot: hilld.add_bot(bot) for bot in ("old", "new")}
+    time.sleep(1.1)  # a deadline is a whole second: the first versions are before it
+    hilld.admin("deadline", ladder="run", time=time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()))
+
+    def offered(bot, *more):
+        peer = hilld.peer()
+        peer.expect("@hill 1 ")
+        peer.say(" ".join(("@login", bot, tokens[bot], *more)))
+        peer.expect(f"@welcome {bot}")
+        peer.say("@play run")
+        return peer.expect("@queued "), peer.expect("@match ")
+
+    queued, match = offered("old")
+    assert "unrated" not in queued and "rated=1" in match
+    queued, match = offered("new", "version=2")
+    assert "unrated=deadline" in queued and "rated=0" in match
+    hilld.admin("deadline", ladder="run", time="none")
+    queued, match = offered("new", "version=2")
+    assert "unrated" not in queued
