@@ -219,7 +219,7 @@ static const struct ctl_option void_options[] = {
 
 static const char void_details[] =
 	"The matches keep all that was played, and count for nothing: ratings of their\n"
-	"ladders are computed again from the first round on, each round without them;\n"
+	"ladders are computed again from the first such round on, each without them;\n"
 	"of a shared game, the whole set of such a match drops out. Rounds keep their\n"
 	"numbers. A tournament that runs plays such a match again; in one that is over\n"
 	"it stays undecided, and the table is made of the rest. On a ladder with seeds in\n"

@@ -4,8 +4,8 @@
  *
  * What is touched is gathered first, in a temporary table; then matches change
  * their state, rounds that could not be rated before are rated now, and the
- * ratings of each ladder concerned are computed again from its first round:
- * all in the command's one transaction. A dry run does the very same and takes
+ * ratings of each ladder concerned are computed again from the first round that
+ * is touched: all in the command's one transaction. A dry run does the very same and takes
  * it back, so what it tells is what would happen.
  *
  * A round keeps its number in the sequence of ratings whatever becomes of its
@@ -325,27 +325,42 @@ static int close_again(struct admin *admin)
 	return err;
 }
 
-/* All ladders that have rated one of the touched matches. */
+/*
+ * All ladders that have rated one of the touched matches, each from the first
+ * of their events on.
+ */
 static int recompute(struct admin *admin, uint64_t *ret_differs)
 {
-	static const char which[] =
-		"SELECT DISTINCT e.ladder_id FROM touched t "
+	static const char first[] =
+		"SELECT min(e.sequence) FROM touched t "
 		"JOIN match m ON m.id = t.id "
 		"JOIN rating_event e ON e.round_id = m.round_id "
-		"ORDER BY e.ladder_id";
-	int64_t *ids;
+		"GROUP BY e.ladder_id ORDER BY e.ladder_id";
+	int64_t *sequences;
 	size_t count;
-	int err = read_ids(admin, which, &ids, &count);
+	int err = read_ids(admin, first, &sequences, &count);
 
 	*ret_differs = 0;
 	for (size_t i = 0; i < count && err == 0; i++) {
+		int64_t ladder_id = 0;
 		uint64_t differs = 0;
+		struct query query;
 
-		err = rate_recompute(admin->db, ids[i], &differs,
-				     &admin->error);
+		query_open(&query, admin->db,
+			   "SELECT ladder_id FROM rating_event "
+			   "WHERE sequence = ?1",
+			   &admin->error);
+		query_bind_i64(&query, 1, sequences[i]);
+		err = query_step(&query);
+		if (err > 0)
+			ladder_id = query_i64(&query, 0);
+		query_close(&query);
+		if (err > 0)
+			err = rate_recompute(admin->db, ladder_id, sequences[i],
+					     &differs, &admin->error);
 		*ret_differs += differs;
 	}
-	free(ids);
+	free(sequences);
 	return err;
 }
 

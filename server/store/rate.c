@@ -574,14 +574,16 @@ static int rate_again(struct db *db, int64_t sequence,
 	return err;
 }
 
-/* Run SQL for the ladder. */
+/* Run SQL for the ladder, ?1, and the sequence FROM, ?2 (0: it has none). */
 static int run_for(struct db *db, const char *sql, int64_t ladder_id,
-		   struct store_error *error)
+		   int64_t from, struct store_error *error)
 {
 	struct query query;
 
 	query_open(&query, db, sql, error);
 	query_bind_i64(&query, 1, ladder_id);
+	if (from > 0)
+		query_bind_i64(&query, 2, from);
 	return query_run(&query);
 }
 
@@ -607,8 +609,38 @@ static int count_differences(struct db *db, int64_t ladder_id, uint64_t *ret,
 	return err < 0 ? err : 0;
 }
 
-int rate_recompute(struct db *db, int64_t ladder_id, uint64_t *ret_differs,
+/* The ladder's ratings as they were before event FROM. */
+static int go_back(struct db *db, int64_t ladder_id, int64_t from,
 		   struct store_error *error)
+{
+	int err = run_for(db, "DELETE FROM rating WHERE ladder_id = ?1",
+			  ladder_id, 0, error);
+
+	if (err == 0)
+		err = run_for(db,
+			      "DELETE FROM rating_change WHERE sequence IN "
+			      "(SELECT sequence FROM rating_event "
+			      "WHERE ladder_id = ?1 AND sequence >= ?2)",
+			      ladder_id, from, error);
+	if (err != 0)
+		return err;
+	return run_for(
+		db,
+		"INSERT INTO rating (ladder_id, bot_version_id, mu, sigma, "
+		"rounds, sequence, changed_us) SELECT ?1, c.bot_version_id, "
+		"c.mu_after, c.sigma_after, n.rounds, n.last, e.rated_us "
+		"FROM (SELECT c.bot_version_id AS id, max(c.sequence) AS last, "
+		"count(*) AS rounds FROM rating_event e JOIN rating_change c "
+		"ON c.sequence = e.sequence WHERE e.ladder_id = ?1 "
+		"AND e.sequence < ?2 GROUP BY c.bot_version_id) n "
+		"JOIN rating_change c ON c.sequence = n.last "
+		"AND c.bot_version_id = n.id "
+		"JOIN rating_event e ON e.sequence = n.last",
+		ladder_id, from, error);
+}
+
+int rate_recompute(struct db *db, int64_t ladder_id, int64_t from,
+		   uint64_t *ret_differs, struct store_error *error)
 {
 	int64_t *events = NULL;
 	size_t count = 0;
@@ -625,23 +657,17 @@ int rate_recompute(struct db *db, int64_t ladder_id, uint64_t *ret_differs,
 			      "INSERT INTO old_rating SELECT bot_version_id, "
 			      "mu, sigma, rounds FROM rating "
 			      "WHERE ladder_id = ?1",
-			      ladder_id, error);
+			      ladder_id, 0, error);
 	if (err == 0)
-		err = run_for(db, "DELETE FROM rating WHERE ladder_id = ?1",
-			      ladder_id, error);
-	if (err == 0)
-		err = run_for(db,
-			      "DELETE FROM rating_change WHERE sequence IN "
-			      "(SELECT sequence FROM rating_event "
-			      "WHERE ladder_id = ?1)",
-			      ladder_id, error);
+		err = go_back(db, ladder_id, from, error);
 	if (err == 0)
 		err = read_ids(db,
 			       "SELECT sequence FROM rating_event "
 			       "WHERE ladder_id = ?1 ORDER BY sequence",
 			       ladder_id, &events, &count, error);
 	for (size_t i = 0; i < count && err == 0; i++)
-		err = rate_again(db, events[i], error);
+		if (events[i] >= from)
+			err = rate_again(db, events[i], error);
 	free(events);
 	if (err == 0)
 		err = count_differences(db, ladder_id, ret_differs, error);

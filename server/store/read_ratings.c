@@ -157,7 +157,7 @@ static int write_whole(struct store *store, int64_t ladder_id,
 	if (ret_differs == NULL)
 		err = rate_close_all(db, error);
 	else
-		err = rate_recompute(db, ladder_id, ret_differs, error);
+		err = rate_recompute(db, ladder_id, 1, ret_differs, error);
 	if (err == 0)
 		return db_commit(db, error);
 	db_rollback(db);

@@ -247,6 +247,32 @@ static void unvoid_gives_the_same_bits_back(void **state)
 	store_close(store);
 }
 
+static void what_lies_before_need_not_be_computed_again(void **state)
+{
+	struct store *store = played(state);
+	struct store_error error;
+	char *before, *after;
+	uint64_t differs;
+
+	for (int64_t id = 9; id < 29; id += 2) {
+		save_of_set(store, id, id);
+		save_of_set(store, id + 1, id);
+	}
+	does(store,
+	     "{\"command\":\"match void\",\"ids\":[5,12],"
+	     "\"reason\":\"x\"}",
+	     2, 3);
+	before = dump(store);
+	assert_int_equal(
+		store_recompute(store, FIXTURE_RANDOM, &differs, &error), 0);
+	assert_int_equal(differs, 0);
+	after = dump(store);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	store_close(store);
+}
+
 static void a_dry_run_tells_the_same_and_changes_nothing(void **state)
 {
 	struct store *store = played(state);
@@ -383,6 +409,7 @@ int main(void)
 		STORE_TEST(a_run_drops_out_of_its_round),
 		STORE_TEST(a_set_drops_out_whole_and_leaves_its_number),
 		STORE_TEST(unvoid_gives_the_same_bits_back),
+		STORE_TEST(what_lies_before_need_not_be_computed_again),
 		STORE_TEST(a_dry_run_tells_the_same_and_changes_nothing),
 		STORE_TEST(a_round_voided_while_open_is_rated_when_it_counts),
 		STORE_TEST(filters_find_what_they_say),
