@@ -93,6 +93,8 @@ CREATE TABLE round (
 ) STRICT;
 CREATE INDEX round_by_ladder ON round (ladder_id, id);
 CREATE INDEX round_open ON round (id) WHERE state = 'open';
+CREATE INDEX round_open_by_instance ON round (instance_id)
+	WHERE state = 'open';
 
 ALTER TABLE match ADD COLUMN round_id INTEGER REFERENCES round (id);
 ALTER TABLE match ADD COLUMN purpose TEXT NOT NULL DEFAULT 'ladder'

@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "server/base/alloc.h"
+#include "server/base/metrics.h"
 #include "server/store/rows.h"
 
 struct game;         /* server/games: an engine */
@@ -122,6 +123,14 @@ void store_ask_ids(struct store *store);
 bool store_next_event(struct store *store, struct store_event *ret);
 /* Records not yet on disk, and their bytes. Never blocks. */
 size_t store_queue_depth(const struct store *store, size_t *ret_bytes);
+/* How the writer fares. */
+struct store_figures {
+	uint64_t waiting, waiting_bytes; /* as store_queue_depth */
+	uint64_t records;                /* written since the start */
+	struct metrics_times commits;    /* time of each commit */
+};
+/* Never blocks. */
+void store_figures(const struct store *store, struct store_figures *ret);
 /*
  * Write what waits, then end the thread; events of it can still be taken. On
  * a failing disk it gives up after PATIENCE_MS. Returns the number of records

@@ -58,6 +58,7 @@ struct writer {
 	int64_t give_up_us; /* when stopping: no more tries after this */
 
 	size_t group_max;
+	struct store_figures figures;
 	int64_t pause_us; /* before the next try; 0: all is well */
 };
 
@@ -260,6 +261,7 @@ static void *run(void *ctx)
 	struct entry *first;
 	size_t count;
 	bool wants_ids;
+	int64_t begun_us;
 	int err;
 
 	(void)pthread_mutex_lock(&writer->lock);
@@ -271,6 +273,7 @@ static void *run(void *ctx)
 		wants_ids = writer->wanted_blocks > 0;
 		(void)pthread_mutex_unlock(&writer->lock);
 
+		begun_us = clock_now_us();
 		event = (struct store_event){ .kind = STORE_IDS };
 		err = write_group(store, first, count,
 				  wants_ids ? &event.ids : NULL, &error);
@@ -284,6 +287,10 @@ static void *run(void *ctx)
 		}
 
 		(void)pthread_mutex_lock(&writer->lock);
+		metrics_count(&writer->figures.commits,
+			      clock_now_us() - begun_us);
+		if (err == 0)
+			writer->figures.records += count;
 		if (err == 0 && wants_ids)
 			writer->wanted_blocks--;
 	}
@@ -412,6 +419,20 @@ size_t store_queue_depth(const struct store *store, size_t *ret_bytes)
 	*ret_bytes = writer->bytes;
 	(void)pthread_mutex_unlock(&writer->lock);
 	return count;
+}
+
+void store_figures(const struct store *store, struct store_figures *ret)
+{
+	struct writer *writer = store->writer;
+
+	memset(ret, 0, sizeof(*ret));
+	if (writer == NULL)
+		return;
+	(void)pthread_mutex_lock(&writer->lock);
+	*ret = writer->figures;
+	ret->waiting = writer->count;
+	ret->waiting_bytes = writer->bytes;
+	(void)pthread_mutex_unlock(&writer->lock);
 }
 
 size_t store_writer_stop(struct store *store, int patience_ms)

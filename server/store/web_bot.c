@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* web_bot.c - bots, their versions, how their ratings moved, whom they met. */
+#include <errno.h>
+
+#include "server/store/new_bot.h"
+#include "server/store/web_internal.h"
+
+enum { RIVALS_ROUNDS = 5000 }; /* of its last ones are looked at */
+
+static json_t *bot_at(struct query *query)
+{
+	return json_pack(
+		"{s:o, s:o, s:b, s:b, s:o, s:o, s:o}", "name",
+		web_bytes(query_text(query, 0)), "owner", web_text_at(query, 1),
+		"house", query_i64(query, 2) != 0, "disabled",
+		query_i64(query, 3) != 0, "created", web_time_at(query, 4),
+		"version", web_text_at(query, 5), "version_number",
+		query_is_null(query, 6) ? json_null()
+					: json_integer(query_i64(query, 6)));
+}
+
+#define BOT_COLUMNS                                                     \
+	"SELECT b.name, o.name, o.is_house, max(b.is_disabled, "        \
+	"o.is_disabled), b.created_us, v.label, v.number FROM bot b "   \
+	"JOIN owner o ON o.id = b.owner_id LEFT JOIN bot_version v ON " \
+	"v.bot_id = b.id AND v.state = 'active' "
+
+int store_web_bots(struct store *store, const char *after, unsigned limit,
+		   json_t **ret, struct store_error *error)
+{
+	struct query query;
+	int err = web_begin(store, error);
+
+	if (err != 0)
+		return err;
+	*ret = json_array();
+	query_open(&query, store->read,
+		   BOT_COLUMNS "WHERE b.name > ?1 AND " VISIBLE_BOT
+			       " ORDER BY b.name LIMIT ?2",
+		   error);
+	query_bind_text(&query, 1, after == NULL ? "" : after);
+	query_bind_i64(&query, 2, limit);
+	while ((err = query_step(&query)) > 0)
+		(void)json_array_append_new(*ret, bot_at(&query));
+	query_close(&query);
+	return web_end(store, err, ret);
+}
+
+static int read_versions(struct db *db, int64_t bot_id, json_t *ret,
+			 struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT label, number, state, created_us, active_us "
+		   "FROM bot_version WHERE bot_id = ?1 ORDER BY number DESC "
+		   "LIMIT 1000",
+		   error);
+	query_bind_i64(&query, 1, bot_id);
+	while ((err = query_step(&query)) > 0)
+		(void)json_array_append_new(
+			ret, json_pack("{s:o, s:I, s:s, s:o, s:o}", "version",
+				       web_text_at(&query, 0), "number",
+				       (json_int_t)query_i64(&query, 1),
+				       "state", query_text(&query, 2),
+				       "created", web_time_at(&query, 3),
+				       "active", web_time_at(&query, 4)));
+	query_close(&query);
+	return err;
+}
+
+int store_web_versions(struct store *store, const char *bot, json_t **ret,
+		       struct store_error *error)
+{
+	int64_t bot_id;
+	int err = web_begin(store, error);
+
+	if (err != 0)
+		return err;
+	*ret = json_array();
+	err = web_bot_id(store->read, bot, &bot_id, error);
+	if (err == 0)
+		err = read_versions(store->read, bot_id, *ret, error);
+	return web_end(store, err, ret);
+}
+
+int store_web_bot(struct store *store, const char *name, json_t **ret,
+		  struct store_error *error)
+{
+	struct query query;
+	int err = web_begin(store, error);
+
+	if (err != 0)
+		return err;
+	query_open(&query, store->read,
+		   BOT_COLUMNS "WHERE b.name = ?1 AND " VISIBLE_BOT, error);
+	query_bind_text(&query, 1, name);
+	err = query_step(&query);
+	if (err > 0)
+		*ret = bot_at(&query);
+	query_close(&query);
+	if (err == 0) {
+		store_error_set(error, "there is no bot %s", name);
+		err = -ENOENT;
+	}
+	return web_end(store, err, NULL);
+}
+
+/* ---- ratings ---- */
+
+static json_t *change_at(struct query *query)
+{
+	return json_pack(
+		"{s:I, s:s, s:o, s:I, s:o, s:I, s:f, s:f, s:f, s:f}",
+		"sequence", (json_int_t)query_i64(query, 0), "ladder",
+		query_text(query, 1), "version", web_text_at(query, 2), "round",
+		(json_int_t)query_i64(query, 3), "rated", web_time_at(query, 4),
+		"rank", (json_int_t)query_i64(query, 5), "mu_before",
+		query_double(query, 6), "sigma_before", query_double(query, 7),
+		"mu_after", query_double(query, 8), "sigma_after",
+		query_double(query, 9));
+}
+
+/* A round under embargo has no rating; were there one, it is not told. */
+#define VISIBLE_ROUND                                                    \
+	"NOT EXISTS (SELECT 1 FROM match m JOIN tournament_match x ON "  \
+	"x.match_id = m.id JOIN tournament t ON t.id = x.tournament_id " \
+	"WHERE m.round_id = e.round_id AND NOT " VISIBLE_TOURNAMENT ")"
+
+static int read_history(struct db *db, const int64_t ids[2],
+			const char *version, int64_t before, unsigned limit,
+			json_t *ret, struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT c.sequence, l.name, v.label, e.round_id, "
+		   "e.rated_us, c.rank, c.mu_before, c.sigma_before, "
+		   "c.mu_after, c.sigma_after FROM bot_version v "
+		   "JOIN rating_change c ON c.bot_version_id = v.id "
+		   "JOIN rating_event e ON e.sequence = c.sequence "
+		   "JOIN ladder l ON l.id = e.ladder_id "
+		   "WHERE v.bot_id = ?1 AND (?2 = 0 OR e.ladder_id = ?2) "
+		   "AND (?3 IS NULL OR v.label = ?3) AND c.sequence < ?4 "
+		   "AND " VISIBLE_ROUND " ORDER BY c.sequence DESC LIMIT ?5",
+		   error);
+	query_bind_i64(&query, 1, ids[0]);
+	query_bind_i64(&query, 2, ids[1]);
+	query_bind_text(&query, 3, version);
+	query_bind_i64(&query, 4, before > 0 ? before : INT64_MAX);
+	query_bind_i64(&query, 5, limit);
+	while ((err = query_step(&query)) > 0)
+		(void)json_array_append_new(ret, change_at(&query));
+	query_close(&query);
+	return err;
+}
+
+int store_web_history(struct store *store, const char *bot, const char *ladder,
+		      const char *version, int64_t before, unsigned limit,
+		      json_t **ret, int64_t *ret_next,
+		      struct store_error *error)
+{
+	int64_t ids[2] = { 0, 0 };
+	size_t count;
+	int err = web_begin(store, error);
+
+	if (err != 0)
+		return err;
+	*ret = json_array();
+	err = web_bot_id(store->read, bot, &ids[0], error);
+	if (err == 0 && ladder != NULL)
+		err = web_ladder_id(store->read, ladder, &ids[1], error);
+	if (err == 0)
+		err = read_history(store->read, ids, version, before, limit,
+				   *ret, error);
+	count = json_array_size(*ret);
+	*ret_next =
+		err != 0 || count < limit
+			? 0
+			: json_integer_value(json_object_get(
+				  json_array_get(*ret, count - 1), "sequence"));
+	return web_end(store, err, ret);
+}
+
+static int read_rivals(struct db *db, const int64_t ids[2], json_t *ret,
+		       int64_t *ret_rounds, struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	/* The bot's last rounds, and all that were in them. */
+	query_open(&query, db,
+		   "WITH mine AS (SELECT c.sequence, c.rank FROM bot_version v "
+		   "JOIN rating_change c ON c.bot_version_id = v.id "
+		   "JOIN rating_event e ON e.sequence = c.sequence "
+		   "WHERE v.bot_id = ?1 AND (?2 = 0 OR e.ladder_id = ?2) "
+		   "AND " VISIBLE_ROUND " ORDER BY c.sequence DESC LIMIT ?3) "
+		   "SELECT b.name, o.is_house, count(*), "
+		   "sum(mine.rank < c.rank), sum(mine.rank = c.rank), "
+		   "sum(mine.rank > c.rank), (SELECT count(*) FROM mine) "
+		   "FROM mine JOIN rating_change c ON c.sequence = "
+		   "mine.sequence JOIN bot_version v ON v.id = "
+		   "c.bot_version_id JOIN bot b ON b.id = v.bot_id "
+		   "JOIN owner o ON o.id = b.owner_id "
+		   "WHERE b.id <> ?1 AND " VISIBLE_BOT
+		   " GROUP BY b.id ORDER BY count(*) DESC, b.name LIMIT 1000",
+		   error);
+	query_bind_i64(&query, 1, ids[0]);
+	query_bind_i64(&query, 2, ids[1]);
+	query_bind_i64(&query, 3, RIVALS_ROUNDS);
+	*ret_rounds = 0;
+	while ((err = query_step(&query)) > 0) {
+		*ret_rounds = query_i64(&query, 6);
+		(void)json_array_append_new(
+			ret,
+			json_pack("{s:o, s:b, s:I, s:I, s:I, s:I}", "opponent",
+				  web_bytes(query_text(&query, 0)), "house",
+				  query_i64(&query, 1) != 0, "rounds",
+				  (json_int_t)query_i64(&query, 2), "ahead",
+				  (json_int_t)query_i64(&query, 3), "level",
+				  (json_int_t)query_i64(&query, 4), "behind",
+				  (json_int_t)query_i64(&query, 5)));
+	}
+	query_close(&query);
+	return err;
+}
+
+int store_web_rivals(struct store *store, const char *bot, const char *ladder,
+		     json_t **ret, int64_t *ret_rounds,
+		     struct store_error *error)
+{
+	int64_t ids[2] = { 0, 0 };
+	int err = web_begin(store, error);
+
+	if (err != 0)
+		return err;
+	*ret = json_array();
+	err = web_bot_id(store->read, bot, &ids[0], error);
+	if (err == 0 && ladder != NULL)
+		err = web_ladder_id(store->read, ladder, &ids[1], error);
+	if (err == 0)
+		err = read_rivals(store->read, ids, *ret, ret_rounds, error);
+	return web_end(store, err, ret);
+}
+
+int store_web_token(struct store *store, const char *name, const char *token,
+		    int64_t *ret, struct store_error *error)
+{
+	uint8_t hash[ROW_HASH_BYTES];
+	struct query query;
+	int err;
+
+	secret_hash(token, hash);
+	err = web_begin(store, error);
+	if (err != 0)
+		return err;
+	query_open(&query, store->read,
+		   "SELECT b.id FROM token k JOIN bot b ON b.id = k.bot_id "
+		   "JOIN owner o ON o.id = b.owner_id WHERE k.hash = ?1 AND "
+		   "k.revoked_us IS NULL AND b.name = ?2 AND "
+		   "b.is_disabled = 0 AND o.is_disabled = 0",
+		   error);
+	query_bind_blob(&query, 1, hash, sizeof(hash));
+	query_bind_text(&query, 2, name);
+	err = query_step(&query);
+	if (err > 0)
+		*ret = query_i64(&query, 0);
+	query_close(&query);
+	if (err == 0) {
+		store_error_set(error, "this is no token of %s", name);
+		err = -EACCES;
+	}
+	return web_end(store, err, NULL);
+}

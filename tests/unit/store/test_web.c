@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What readers for the public do to the file, and what they may see. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "server/match/record.h"
+#include "server/store/store_internal.h"
+#include "server/store/web.h"
+#include "tests/unit/store/fixture.h"
+#include "tests/unit/unit.h"
+
+enum {
+	RESULTS = 4000, /* HILL_LONG: 20,000 */
+	RESULT_BYTES = 8000,
+	WAL_BYTES_MAX = 64 * 1024 * 1024,
+};
+
+static struct store *open_reader(const struct fixture *fixture)
+{
+	struct store_error error = { "" };
+	struct store *store;
+
+	if (store_open(&store, fixture->path, STORE_READ, &error) != 0)
+		fail_msg("%s", error.text);
+	return store;
+}
+
+static void read_page(struct store *store)
+{
+	struct web_filter filter = { .limit = 200 };
+	struct store_error error = { "" };
+	json_t *list;
+	int64_t next;
+
+	if (store_web_matches(store, &filter, &list, &next, &error) != 0)
+		fail_msg("%s", error.text);
+	json_decref(list);
+}
+
+static off_t wal_bytes(const struct fixture *fixture)
+{
+	char name[sizeof(fixture->path) + 8];
+	struct stat st = { 0 };
+
+	(void)snprintf(name, sizeof(name), "%s-wal", fixture->path);
+	return stat(name, &st) == 0 ? st.st_size : 0;
+}
+
+static unsigned results(void)
+{
+	return getenv("HILL_LONG") != NULL ? 5 * RESULTS : RESULTS;
+}
+
+/*
+ * BC67: a reader with a page half sent (it is in memory by then) while results
+ * are written; BC68: at rest, a checkpoint from outside is not in anybody's
+ * way.
+ */
+static void bc67_bc68_readers_never_hold_the_log(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct store *writer = fixture_store(fixture);
+	struct store *reader = open_reader(fixture);
+	struct store_error error = { "" };
+	struct db outside;
+	struct query query;
+	off_t most = 0;
+
+	for (unsigned i = 1; i <= results(); i++) {
+		struct match_record *record =
+			fixture_large_record(i, RESULT_BYTES);
+
+		if (store_save(writer, record, &error) != 0)
+			fail_msg("%s", error.text);
+		match_record_free(record);
+		if (i % 50 == 0)
+			read_page(reader);
+		if (wal_bytes(fixture) > most)
+			most = wal_bytes(fixture);
+		assert_true(store_is_idle(reader));
+	}
+	print_message("log of at most %lld bytes for %u results\n",
+		      (long long)most, results());
+	assert_true(most < WAL_BYTES_MAX);
+	assert_int_equal(db_open(&outside, fixture->path, 0, &error), 0);
+	query_open(&query, &outside, "PRAGMA wal_checkpoint(TRUNCATE)", &error);
+	assert_int_equal(query_step(&query), 1);
+	assert_int_equal(query_i64(&query, 0), 0); /* nobody is busy */
+	query_close(&query);
+	db_close(&outside);
+	assert_int_equal(wal_bytes(fixture), 0);
+	read_page(reader);
+	store_close(reader);
+	store_close(writer);
+}
+
+static void a_search_without_an_end_gives_pages_that_go_on(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct store *writer = fixture_store(fixture);
+	struct web_filter filter = { .limit = 10, .reason = "suspended" };
+	struct store_error error = { "" };
+	unsigned pages = 0;
+
+	for (unsigned i = 1; i <= 4500; i++) {
+		struct match_record *record = fixture_record(i, 1);
+
+		assert_int_equal(store_save(writer, record, &error), 0);
+		match_record_free(record);
+	}
+	do {
+		json_t *list;
+		int64_t next;
+
+		assert_int_equal(store_web_matches(writer, &filter, &list,
+						   &next, &error),
+				 0);
+		assert_int_equal(json_array_size(list), 0);
+		json_decref(list);
+		assert_true(next == 0 || filter.before == 0 ||
+			    next < filter.before);
+		filter.before = next;
+		pages++;
+	} while (filter.before != 0);
+	assert_int_equal(pages, 3);
+	store_close(writer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			bc67_bc68_readers_never_hold_the_log, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_search_without_an_end_gives_pages_that_go_on,
+			fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
