@@ -30,6 +30,7 @@
 #include "proto/name.h"
 #include "proto/words.h"
 #include "server/base/alloc.h"
+#include "server/base/limits.h"
 #include "server/base/log.h"
 
 struct game;
@@ -373,6 +374,23 @@ void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us);
 
 /* How things stand now; *RET is filled in whole. */
 void lobby_status(const struct lobby *lobby, struct lobby_status *ret);
+
+/* A match in play. */
+struct lobby_live {
+	int64_t id;
+	const char *ladder; /* texts are borrowed until the next entry */
+	const char *game;
+	bool is_running; /* false: its seats have not all said @ready */
+	uint32_t turn;   /* requests put to the first seat so far */
+	unsigned nseats;
+	const char *bots[LIMIT_SEATS];
+};
+/*
+ * The newest MAX matches in play, newest first; returns how many they are.
+ * Those of tournaments are left out; *RET_TOTAL counts all others.
+ */
+size_t lobby_live(const struct lobby *lobby, struct lobby_live *ret, size_t max,
+		  size_t *ret_total);
 /*
  * Assert every invariant of the lobby and all that it holds. For tests; slow.
  */

@@ -381,6 +381,11 @@ const char *match_state_name(enum match_state state)
 	return state_names[state];
 }
 
+uint32_t match_turn(const struct match *match, unsigned seat)
+{
+	return match->seats[seat].requests;
+}
+
 const char *match_fault_word(enum match_fault fault)
 {
 	return fault_words[fault];

@@ -321,6 +321,8 @@ struct match_record *match_take_record(struct match *match,
 /* Looking at it. */
 enum match_state match_state(const struct match *match);
 const char *match_state_name(enum match_state state);
+/* Requests put to SEAT so far. Not while a worker has it. */
+uint32_t match_turn(const struct match *match, unsigned seat);
 const char *match_fault_word(enum match_fault fault);
 int64_t match_id(const struct match *match);
 /* Whether SEAT is still in it: its @end was not yet put out. */

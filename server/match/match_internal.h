@@ -113,6 +113,7 @@ struct match_seat {
 	uint32_t faults[MATCH_NFAULTS];
 	uint32_t early, banked;
 	int64_t max_us, total_us;
+	uint32_t times[METRICS_BOUNDS + 1]; /* of the same replies */
 	int64_t bot_id, version_id;
 	char *bot; /* owned */
 	char how[MATCH_HOW_BYTES];

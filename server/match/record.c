@@ -71,6 +71,7 @@ static void take_seat(const struct match *match, unsigned seat,
 	ret->banked = self->banked;
 	ret->max_us = self->max_us;
 	ret->total_us = self->total_us;
+	memcpy(ret->times, self->times, sizeof(ret->times));
 	ret->lag_us = turn_clock_lag_us(self, match);
 	memcpy(ret->how, self->how, sizeof(ret->how));
 }

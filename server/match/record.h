@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "server/base/buffer.h"
+#include "server/base/metrics.h"
 #include "server/games/game.h"
 #include "server/match/match.h"
 
@@ -26,6 +27,7 @@ struct match_record_seat {
 	uint32_t banked;  /* replies that spent of the bank */
 	int64_t max_us;   /* slowest reply in time; 0: none */
 	int64_t total_us; /* of all replies in time */
+	uint32_t times[METRICS_BOUNDS + 1]; /* how many of them took so long */
 	int64_t lag_us;   /* least seen, capped; 0 when never sampled */
 	char how[MATCH_HOW_BYTES]; /* "exit=3", "resigned", "link" or "" */
 };

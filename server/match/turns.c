@@ -130,6 +130,7 @@ void turns_answer(struct match *match, unsigned seat, bool is_long,
 		note.bank_us = turn_clock_pay(self, match, note.time_us);
 		note.stall_us = self->stall_us;
 		self->total_us += note.time_us;
+		self->times[metrics_place(note.time_us)]++;
 		if (note.time_us > self->max_us)
 			self->max_us = note.time_us;
 	} else {

@@ -24,6 +24,7 @@ static void hold(struct net *net, struct match_record *record_take)
  */
 static void put_record(struct net *net, struct match_record *record_take)
 {
+	figures_record(&net->figures, record_take);
 	if (net->nheld > 0 || store_put(net->store, record_take) < 0)
 		hold(net, record_take);
 }
@@ -44,6 +45,7 @@ void net_put_held(struct net *net)
 
 static void send_lines(struct net *net, const struct lobby_action *action)
 {
+	figures_lines(&net->figures, action->bytes, action->len);
 	if (action->starts_clock)
 		lobby_clock_started(net->lobby, action->peer, clock_now_us());
 	conn_send(action->conn, action->bytes, action->len);

@@ -363,6 +363,7 @@ void conn_open(struct net *net, int fd, const struct sockaddr *address)
 	conn_address_set(address, conn->address, &conn->port);
 	LIST_INSERT_HEAD(&net->conns, conn, link);
 	net->nconns++;
+	net->figures.connections++;
 	if (event_assign(&conn->ev, net->base, fd, EV_READ | EV_PERSIST,
 			 on_readable, conn) < 0) {
 		conn_kill(conn, "no-memory");

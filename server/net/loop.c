@@ -28,7 +28,7 @@ enum {
 	TICK_US = 1000000, /* the once-a-second round */
 	PLAY_US = 50000,  /* while clocks run, wake up so often at least: ... */
 	STALL_US = 20000, /* ... what is later than this was lost by us */
-	LAST_REAP_TURNS = 2,
+	SECOND_BYTES = 1024 * 1024,
 };
 
 int net_fail(struct net_error *error, int rc, const char *format, ...)
@@ -45,6 +45,7 @@ int net_fail(struct net_error *error, int rc, const char *format, ...)
 
 static void note_lag(struct net *net, int64_t lag_us, int64_t now_us)
 {
+	metrics_count(&net->figures.lag, lag_us);
 	if (lag_us > net->lag_us)
 		net->lag_us = lag_us;
 	if (lag_us >= STALL_US) {
@@ -102,6 +103,33 @@ static bool arm(struct net *net, int64_t now_us)
 	return true;
 }
 
+/* Hand over what the second brought. */
+static void tell_second(struct net *net)
+{
+	struct net_figures *figures = &net->figures;
+	struct buf live = BUF_INIT(SECOND_BYTES);
+	struct buf metrics = BUF_INIT(SECOND_BYTES);
+	struct net_second second;
+
+	figures_live(net, &live);
+	figures_text(net, &metrics);
+	second.live = buf_detach(&live);
+	second.metrics = buf_detach(&metrics);
+	second.saved = figures->saved;
+	second.nsaved = figures->nsaved;
+	figures->saved = NULL;
+	figures->nsaved = figures->saved_cap = 0;
+	net->second(net->second_arg, &second);
+}
+
+void net_on_second(struct net *net,
+		   void (*fn)(void *arg, struct net_second *second_take),
+		   void *arg)
+{
+	net->second = fn;
+	net->second_arg = arg;
+}
+
 static void tick(struct net *net, int64_t now_us)
 {
 	lobby_loop_lag(net->lobby, net->lag_us, now_us);
@@ -112,6 +140,8 @@ static void tick(struct net *net, int64_t now_us)
 	control_wake(net->control);
 	net_put_held(net);
 	net_start_tournaments(net);
+	if (net->second != NULL)
+		tell_second(net);
 }
 
 /* All that time has brought. */
@@ -177,6 +207,16 @@ static void on_done(evutil_socket_t fd, short what, void *arg)
 	net_finish_jobs(net);
 }
 
+static void on_ask(evutil_socket_t fd, short what, void *arg)
+{
+	struct net *net = arg;
+
+	(void)fd;
+	(void)what;
+	net_turn_began(net);
+	net_take_web_asks(net);
+}
+
 static void on_stop(evutil_socket_t fd, short what, void *arg)
 {
 	struct net *net = arg;
@@ -208,6 +248,8 @@ static void store_event(struct net *net, const struct store_event *event)
 		if (event->closing != NULL)
 			lobby_round_closed(net->lobby, event->closing->round_id,
 					   event->closing, now_us);
+		if (net->second != NULL)
+			figures_saved(&net->figures, event->id);
 		lobby_stored(net->lobby, event->id, now_us);
 		break;
 	case STORE_REFUSED:
@@ -375,6 +417,7 @@ static int add_events(struct net *net)
 	net->timer_ev = add_event(net, net->timer_fd, EV_READ, on_timer);
 	net->stop_ev = add_event(net, net->stop_fd, EV_READ, on_stop);
 	net->done_ev = add_event(net, mailbox_fd(&net->done), EV_READ, on_done);
+	net->asks_ev = add_event(net, mailbox_fd(&net->asks), EV_READ, on_ask);
 	net->store_ev = add_event(net, store_fd(net->store), EV_READ, on_store);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		net->signal_ev[i] =
@@ -383,7 +426,8 @@ static int add_events(struct net *net)
 			return -ENOMEM;
 	}
 	if (net->timer_ev == NULL || net->stop_ev == NULL ||
-	    net->done_ev == NULL || net->store_ev == NULL)
+	    net->done_ev == NULL || net->store_ev == NULL ||
+	    net->asks_ev == NULL)
 		return -ENOMEM;
 	return 0;
 }
@@ -416,6 +460,11 @@ int net_new(struct net **ret, const struct net_settings *settings,
 	net->store = store;
 	set_settings(net, settings);
 	rc = mailbox_init(&net->done, true);
+	if (rc == 0) {
+		rc = mailbox_init(&net->asks, true);
+		if (rc < 0)
+			mailbox_release(&net->done);
+	}
 	if (rc < 0) {
 		free(net);
 		return net_fail(error, rc, "mailbox: %s", strerror(-rc));
@@ -457,8 +506,8 @@ static void free_events(struct net *net)
 {
 	struct event *events[] = { net->timer_ev,     net->stop_ev,
 				   net->done_ev,      net->store_ev,
-				   net->signal_ev[0], net->signal_ev[1],
-				   net->signal_ev[2] };
+				   net->asks_ev,      net->signal_ev[0],
+				   net->signal_ev[1], net->signal_ev[2] };
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		if (events[i] != NULL)
@@ -493,7 +542,10 @@ void net_free(struct net *net)
 	heap_release(&net->timers);
 	heap_release(&net->watches);
 	row_catalogue_release(&net->rows);
+	net_drop_web_asks(net);
+	mailbox_release(&net->asks);
 	mailbox_release(&net->done);
+	figures_release(&net->figures);
 	free_events(net);
 	if (net->base != NULL)
 		event_base_free(net->base);

@@ -70,6 +70,30 @@ unsigned net_address(const struct net *net, unsigned i,
 int net_control(struct net *net, const char *path,
 		struct net_error *error) WARN_UNUSED;
 
+/* What happened in the last second, as prepared batches; all malloc'ed. */
+struct net_second {
+	char *live;     /* JSON: the matches in play */
+	char *metrics;  /* Prometheus text */
+	int64_t *saved; /* matches that came to the disk */
+	size_t nsaved;
+};
+/*
+ * FN is called about once a second on the loop's thread and takes over what
+ * SECOND holds. Before net_run.
+ */
+void net_on_second(struct net *net,
+		   void (*fn)(void *arg, struct net_second *second_take),
+		   void *arg);
+/*
+ * Have TEXT (JSON, see web_asks.c; taken over) written; ANSWER of net_on_web_answer is
+ * called with ID and the reply (its own to free) on the loop's thread. A
+ * question that comes when all ends is not answered. Any thread.
+ */
+void net_web_ask(struct net *net, uint64_t id, char *text_take, size_t len);
+void net_on_web_answer(struct net *net,
+		       void (*answer)(void *arg, uint64_t id, char *reply_take),
+		       void *arg);
+
 /* FN is called on the loop's thread at SIGHUP. */
 void net_on_hangup(struct net *net, void (*fn)(void *arg), void *arg);
 /* Take over what SETTINGS says, `workers` excepted. Loop thread. */

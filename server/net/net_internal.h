@@ -31,6 +31,7 @@
 #include "server/base/mailbox.h"
 #include "server/base/pool.h"
 #include "server/lobby/lobby.h"
+#include "server/net/figures.h"
 #include "server/net/net.h"
 #include "server/net/output.h"
 #include "server/store/rows.h"
@@ -135,6 +136,13 @@ struct net {
 	unsigned njobs; /* with the workers */
 	void (*hangup)(void *arg);
 	void *hangup_arg;
+	struct net_figures figures;
+	void (*second)(void *arg, struct net_second *second_take);
+	void *second_arg;
+	struct mailbox asks; /* questions from the web side: web_asks.c */
+	struct event *asks_ev;
+	void (*answer)(void *arg, uint64_t id, char *reply_take);
+	void *answer_arg;
 };
 
 /* ---- loop.c ---- */
@@ -191,6 +199,11 @@ void conn_address_set(const struct sockaddr *sockaddr,
 void net_act(struct net *net);
 /* Hand the store what its full queue refused before. */
 void net_put_held(struct net *net);
+
+/* ---- web_asks.c ---- */
+void net_take_web_asks(struct net *net);
+/* The end: nobody waits for an answer any more. */
+void net_drop_web_asks(struct net *net);
 
 /* ---- jobs.c ---- */
 /* RUN the job on a worker, then FINISH it on the loop. */
