@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.c - server-sent events: one stream of matches, one of standings.
+ *
+ * A client that takes its events slower than they come is told so in an event
+ * and cut off; it may come again with Last-Event-ID, which for matches is the
+ * last match's id: what it missed is sent first, as far as one page goes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/clock.h"
+#include "server/web/web_internal.h"
+
+enum {
+	QUEUE_BYTES = 256 * 1024, /* that may wait for one client */
+	HEARTBEAT_US = 15 * 1000000,
+	EVENT_BYTES = 128 * 1024,
+	MISSED_MAX = 100, /* events that are sent again */
+};
+
+enum topic { TOPIC_MATCHES, TOPIC_STANDINGS };
+
+struct subscriber {
+	LIST_ENTRY(subscriber) link;
+	struct web_call *call; /* owned */
+	enum topic topic;
+	const char *ladder; /* the call's; NULL for all */
+};
+
+static void unsubscribe(struct subscriber *subscriber)
+{
+	struct web *web = subscriber->call->web;
+
+	LIST_REMOVE(subscriber, link);
+	web->nsubscribers--;
+	http_end(subscriber->call->request);
+	call_free(subscriber->call);
+	free(subscriber);
+}
+
+static void on_gone(struct http_request *request, void *arg)
+{
+	(void)request;
+	unsubscribe(arg);
+}
+
+/* Send TEXT (whole lines); too much waits: the end, and the reason. */
+static void send_text(struct subscriber *subscriber, const char *text,
+		      size_t len)
+{
+	static const char dropped[] =
+		"event: dropped\ndata: {\"reason\":\"slow\",\"detail\":"
+		"\"events wait for you faster than you take them\"}\n\n";
+	struct http_request *request = subscriber->call->request;
+
+	if (http_send(request, text, len) <= QUEUE_BYTES)
+		return;
+	subscriber->call->web->dropped_subscribers++;
+	(void)http_send(request, dropped, sizeof(dropped) - 1);
+	unsubscribe(subscriber);
+}
+
+static void add_event(struct buf *out, const char *name, int64_t id,
+		      const char *data)
+{
+	if (id > 0)
+		buf_add_format(out, "id: %lld\n", (long long)id);
+	buf_add_format(out, "event: %s\ndata: ", name);
+	buf_add_text(out, data);
+	buf_add_text(out, "\n\n");
+}
+
+static bool wants(const struct subscriber *subscriber, enum topic topic,
+		  const char *ladder)
+{
+	return subscriber->topic == topic &&
+	       (subscriber->ladder == NULL || ladder == NULL ||
+		strcmp(subscriber->ladder, ladder) == 0);
+}
+
+static void tell(struct web *web, enum topic topic, const char *ladder,
+		 const struct buf *text)
+{
+	struct subscriber *subscriber, *next;
+
+	if (text->is_failed)
+		return;
+	for (subscriber = LIST_FIRST(&web->subscribers); subscriber != NULL;
+	     subscriber = next) {
+		next = LIST_NEXT(subscriber, link);
+		if (wants(subscriber, topic, ladder))
+			send_text(subscriber, text->data, text->len);
+	}
+}
+
+void events_tell_match(struct web *web, int64_t id)
+{
+	struct buf text = BUF_INIT(EVENT_BYTES);
+	struct store_error error;
+	struct subscriber *subscriber;
+	bool is_wanted = false;
+	json_t *match;
+	char *data;
+
+	LIST_FOREACH(subscriber, &web->subscribers, link)
+	is_wanted |= subscriber->topic == TOPIC_MATCHES;
+	/* What is not for the public is not found. */
+	if (!is_wanted || store_web_match(web->store, id, &match, &error) < 0)
+		return;
+	data = json_dumps(match, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	if (data != NULL) {
+		add_event(&text, "match", id, data);
+		tell(web, TOPIC_MATCHES,
+		     json_string_value(json_object_get(match, "ladder")),
+		     &text);
+	}
+	free(data);
+	json_decref(match);
+	buf_release(&text);
+}
+
+void events_tell_board(struct web *web, const char *ladder, const char *text)
+{
+	struct buf event = BUF_INIT(EVENT_BYTES);
+
+	add_event(&event, "standings", 0, text);
+	tell(web, TOPIC_STANDINGS, ladder, &event);
+	buf_release(&event);
+}
+
+void events_tick(struct web *web)
+{
+	int64_t now_us = clock_now_us();
+	struct subscriber *subscriber, *next;
+
+	if (now_us - web->heartbeat_us < HEARTBEAT_US)
+		return;
+	web->heartbeat_us = now_us;
+	for (subscriber = LIST_FIRST(&web->subscribers); subscriber != NULL;
+	     subscriber = next) {
+		next = LIST_NEXT(subscriber, link);
+		send_text(subscriber, ": still here\n\n", 14);
+	}
+}
+
+void events_free(struct web *web)
+{
+	while (!LIST_EMPTY(&web->subscribers))
+		unsubscribe(LIST_FIRST(&web->subscribers));
+}
+
+static struct subscriber *subscribe(struct web_call *call, enum topic topic)
+{
+	struct web *web = call->web;
+	struct subscriber *subscriber;
+
+	if (call->request->head.method == HTTP_HEAD_ONLY) {
+		reply_bytes(call, 200, "text/event-stream", "", 0);
+		return NULL;
+	}
+	if (web->nsubscribers == WEB_SUBSCRIBERS_MAX) {
+		reply_problem(call, 503, "busy",
+			      "too many clients listen already");
+		return NULL;
+	}
+	subscriber = xcalloc(1, sizeof(*subscriber));
+	subscriber->call = call;
+	subscriber->topic = topic;
+	subscriber->ladder = call_text(call, "ladder");
+	LIST_INSERT_HEAD(&web->subscribers, subscriber, link);
+	web->nsubscribers++;
+	call->request->arg = subscriber;
+	call->request->on_gone = on_gone;
+	reply_begin(call, "text/event-stream");
+	return subscriber;
+}
+
+/* The matches after LAST, oldest first. */
+static void send_missed(struct subscriber *subscriber, int64_t last)
+{
+	struct web *web = subscriber->call->web;
+	struct web_filter filter = { .ladder = subscriber->ladder,
+				     .limit = MISSED_MAX };
+	struct buf text = BUF_INIT(MISSED_MAX * EVENT_BYTES);
+	struct store_error error;
+	int64_t next;
+	json_t *list;
+
+	if (store_web_matches(web->store, &filter, &list, &next, &error) < 0)
+		return;
+	for (size_t i = json_array_size(list); i-- > 0;) {
+		json_t *match = json_array_get(list, i);
+		int64_t id = json_integer_value(json_object_get(match, "id"));
+		char *data =
+			id > last ? json_dumps(match,
+					       JSON_COMPACT |
+						       JSON_REAL_PRECISION(15))
+				  : NULL;
+
+		if (data != NULL)
+			add_event(&text, "match", id, data);
+		free(data);
+	}
+	json_decref(list);
+	if (text.len > 0 && !text.is_failed)
+		(void)http_send(subscriber->call->request, text.data, text.len);
+	buf_release(&text);
+}
+
+void events_matches(struct web_call *call)
+{
+	const char *last = http_head_get(&call->request->head, "last-event-id");
+	struct subscriber *subscriber = subscribe(call, TOPIC_MATCHES);
+
+	if (subscriber == NULL)
+		return;
+	(void)http_send(call->request, "retry: 2000\n\n", 13);
+	if (last != NULL && strlen(last) <= 18 &&
+	    strspn(last, "0123456789") == strlen(last))
+		send_missed(subscriber, strtoll(last, NULL, 10));
+}
+
+void events_standings(struct web_call *call)
+{
+	if (subscribe(call, TOPIC_STANDINGS) != NULL)
+		(void)http_send(call->request, "retry: 2000\n\n", 13);
+}

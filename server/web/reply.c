@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/web/reply.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "server/base/log.h"
+#include "server/web/web_internal.h"
+
+enum {
+	GZIP_LEAST = 400, /* bytes; below it is not worth it */
+	GZIP_LEVEL = 3,
+	TAG_BYTES = 24,
+	HEADERS_BYTES = 1024,
+	DETAIL_BYTES = 640,
+	GZIP_WINDOW = 15 + 16, /* zlib's way to say gzip */
+};
+
+/* FNV-1a, 64 bits: tells replies apart, no more. */
+static uint64_t digest(const char *bytes, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+	return hash;
+}
+
+/* Weak comparison (RFC 9110, 8.8.3.2), which is what a GET asks for. */
+static bool is_known(const char *list, const char *tag)
+{
+	const char *quoted = tag + 2; /* after W/ */
+
+	if (list == NULL)
+		return false;
+	return strcmp(list, "*") == 0 || strstr(list, quoted) != NULL;
+}
+
+static bool takes_gzip(const struct http_request *request)
+{
+	const char *accept = http_head_get(&request->head, "accept-encoding");
+	const char *refused =
+		accept == NULL ? NULL : strstr(accept, "gzip;q=0");
+
+	return accept != NULL && http_list_has(accept, "gzip") &&
+	       (refused == NULL || refused[8] == '.');
+}
+
+/* BYTES as gzip in a buffer of malloc's; NULL when it does not get smaller. */
+static char *compress_bytes(const char *bytes, size_t len, size_t *ret_len)
+{
+	z_stream stream = { 0 };
+	char *packed = malloc(len);
+	int rc = Z_BUF_ERROR;
+
+	if (packed == NULL)
+		return NULL;
+	if (deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8,
+			 Z_DEFAULT_STRATEGY) == Z_OK) {
+		stream.next_in = (Bytef *)(uintptr_t)bytes;
+		stream.avail_in = (uInt)len;
+		stream.next_out = (Bytef *)packed;
+		stream.avail_out = (uInt)len;
+		rc = deflate(&stream, Z_FINISH);
+		*ret_len = stream.total_out;
+		(void)deflateEnd(&stream);
+	}
+	if (rc != Z_STREAM_END) {
+		free(packed);
+		return NULL;
+	}
+	return packed;
+}
+
+void reply_bytes(struct web_call *call, unsigned status, const char *type,
+		 const char *bytes, size_t len)
+{
+	struct http_request *request = call->request;
+	char tag[TAG_BYTES], headers[HEADERS_BYTES];
+	struct http_response response = { status, type, headers, bytes, len };
+	size_t packed_len = 0;
+	char *packed = NULL;
+
+	(void)snprintf(tag, sizeof(tag), "W/\"%016" PRIx64 "\"",
+		       digest(bytes, len));
+	if (status == 200 && request->head.method != HTTP_POST &&
+	    is_known(http_head_get(&request->head, "if-none-match"), tag)) {
+		response.status = 304;
+		response.len = 0;
+	} else if (len >= GZIP_LEAST && takes_gzip(request)) {
+		packed = compress_bytes(bytes, len, &packed_len);
+	}
+	if (packed != NULL) {
+		response.body = packed;
+		response.len = packed_len;
+	}
+	(void)snprintf(headers, sizeof(headers), "%s%s%s%s%s%s", REPLY_HEADERS,
+		       status == 200 ? "ETag: " : "", status == 200 ? tag : "",
+		       status == 200 ? "\r\n" : "",
+		       packed != NULL ? "Content-Encoding: gzip\r\n" : "",
+		       status == 401 ? "WWW-Authenticate: Bearer\r\n"
+		       : status == 503 || status == 429 ? "Retry-After: 5\r\n"
+							: "");
+	http_reply(request, &response);
+	free(packed);
+	call_free(call);
+}
+
+void reply_json(struct web_call *call, unsigned status, json_t *value_take)
+{
+	char *text =
+		value_take == NULL
+			? NULL
+			: json_dumps(value_take,
+				     JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	json_decref(value_take);
+	if (text == NULL) {
+		reply_problem(call, 500, "out-of-memory",
+			      "there is no memory for this reply");
+		return;
+	}
+	reply_bytes(call, status, REPLY_JSON, text, strlen(text));
+	free(text);
+}
+
+static char *problem_text(unsigned status, const char *code, const char *detail)
+{
+	json_t *problem;
+	char *text;
+
+	problem = json_pack("{s:s+, s:s, s:I, s:s, s:s}", "type",
+			    "urn:hill:problem:", code, "title",
+			    http_phrase(status), "status", (json_int_t)status,
+			    "code", code, "detail", detail);
+	text = problem == NULL ? NULL : json_dumps(problem, JSON_COMPACT);
+	json_decref(problem);
+	return text == NULL ? xstrdup("{}") : text;
+}
+
+void reply_problem(struct web_call *call, unsigned status, const char *code,
+		   const char *format, ...)
+{
+	char detail[DETAIL_BYTES];
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	(void)vsnprintf(detail, sizeof(detail), format, args);
+	va_end(args);
+	/* What a client sent may be no UTF-8, and cut anywhere. */
+	for (char *c = detail; *c != '\0'; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	text = problem_text(status, code, detail);
+	reply_bytes(call, status, "application/problem+json", text,
+		    strlen(text));
+	free(text);
+}
+
+void reply_store_problem(struct web_call *call, int err, const char *text)
+{
+	if (err == -ENOENT) {
+		reply_problem(call, 404, "not-found", "%s", text);
+	} else if (err == -EACCES) {
+		reply_problem(call, 403, "not-yet", "%s", text);
+	} else {
+		/* Names of files are the host's business. */
+		log_error("event=web_read_failed path=%s reason=\"%s\"",
+			  call->route->path, text);
+		reply_problem(call, 503, "store",
+			      "the database cannot be read just now");
+	}
+}
+
+void reply_page(struct web_call *call, const char *name, json_t *list_take,
+		int64_t next)
+{
+	reply_json(call, 200,
+		   json_pack("{s:o, s:o}", name, list_take, "next",
+			     next == 0 ? json_null() : json_integer(next)));
+}
+
+void reply_begin(struct web_call *call, const char *type)
+{
+	struct http_response response = { 200, type, REPLY_HEADERS, NULL, 0 };
+
+	http_begin(call->request, &response);
+}
+
+void reply_refusal(const struct http_refusal *refusal, struct buf *ret_body,
+		   void *arg)
+{
+	char *text =
+		problem_text(refusal->status,
+			     refusal->status == 503 ? "busy" : "bad-request",
+			     refusal->detail);
+
+	(void)arg;
+	buf_add_text(ret_body, text);
+	free(text);
+}

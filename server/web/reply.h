@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reply.h - answers: JSON, text, problems (RFC 9457), with ETag, conditional
+ * and compressed where the client says that it can. Each frees its call.
+ */
+#ifndef HILL_WEB_REPLY_H
+#define HILL_WEB_REPLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "server/web/route.h"
+
+#define REPLY_JSON "application/json"
+#define REPLY_TEXT "text/plain; charset=utf-8"
+#define REPLY_LINES "application/x-ndjson"
+/* What every reply says beside its type: nothing here is a page. */
+#define REPLY_HEADERS                                     \
+	"Cache-Control: no-cache\r\n"                     \
+	"Access-Control-Allow-Origin: *\r\n"              \
+	"X-Content-Type-Options: nosniff\r\n"             \
+	"Content-Security-Policy: default-src 'none'\r\n" \
+	"Vary: Accept-Encoding\r\n"
+
+/* VALUE is taken over; NULL (out of memory) is a 500. */
+void reply_json(struct web_call *call, unsigned status, json_t *value_take);
+/* BYTES are borrowed for the call. */
+void reply_bytes(struct web_call *call, unsigned status, const char *type,
+		 const char *bytes, size_t len);
+/* One word CODE for programs, a sentence for people. */
+void reply_problem(struct web_call *call, unsigned status, const char *code,
+		   const char *format, ...) PRINTF_LIKE(4, 5);
+/* What -errno of a store_web_* call comes to; TEXT is the store's. */
+void reply_store_problem(struct web_call *call, int err, const char *text);
+/* {NAME: LIST, "next": NEXT or null}; LIST is taken over. */
+void reply_page(struct web_call *call, const char *name, json_t *list_take,
+		int64_t next);
+/* Begin a stream of TYPE; the call lives on. */
+void reply_begin(struct web_call *call, const char *type);
+/* For http_server_on_refusal. */
+void reply_refusal(const struct http_refusal *refusal, struct buf *ret_body,
+		   void *arg);
+
+#endif
