@@ -48,9 +48,15 @@ struct key {
 /* As enum store_registration. */
 static const char *const registrations[] = { "closed", "invite", "open", NULL };
 
+#define FIXED(name, member, min, max, fallback, doc)                           \
+	{                                                                      \
+		name, KIND_NUMBER, true, AT(member), min, max, fallback, NULL, \
+			doc, NULL                                              \
+	}
+
 /* clang-format off */
 static const struct key keys[] = {
-	{ "listen", KIND_LISTEN, true, 0, 0, 0, 0, "127.0.0.1:4455",
+	{ "listen", KIND_LISTEN, true, AT(listens), 0, 0, 0, "127.0.0.1:4455",
 	  "addresses for bots, each HOST:PORT or [IPV6]:PORT; an empty HOST is every address, port 0 lets the kernel choose", NULL },
 	TEXT("host", host, "", "the name that bots are greeted with; empty: the machine's"),
 	TEXT("database", database, "hill.db", "the SQLite file; made when it is not there"),
@@ -101,6 +107,16 @@ static const struct key keys[] = {
 	       "a peer that takes nothing of what waits for it is dropped after this time"),
 	NUMBER("dead-peer-seconds", dead_peer_seconds, 5, 86400, 60,
 	       "a link whose other end does not answer at all is given up after this time"),
+	{ "http-listen", KIND_LISTEN, true, AT(http_listens), 0, 0, 0, "",
+	  "addresses for the HTTP API, each HOST:PORT or [IPV6]:PORT; empty: none", NULL },
+	FIXED("http-connections-max", http_connections_max, 1, 100000, 512,
+	      "HTTP connections at once; the rest waits"),
+	FIXED("http-connections-per-address", http_connections_per_address, 1, 100000, 64,
+	      "HTTP connections at once from one address"),
+	FIXED("http-request-seconds", http_request_seconds, 1, 3600, 10,
+	      "how long a client may take for a whole request, or be idle before it"),
+	FIXED("http-stall-seconds", http_stall_seconds, 1, 3600, 20,
+	      "an HTTP client that takes nothing of its reply is dropped after this time"),
 };
 /* clang-format on */
 
@@ -136,13 +152,19 @@ static int64_t *number_at(struct config *config, const struct key *key)
 	return (int64_t *)(void *)((char *)config + key->offset);
 }
 
-static void drop_listens(struct config *config)
+static struct config_listens *listens_at(struct config *config,
+					 const struct key *key)
 {
-	for (size_t i = 0; i < config->nlistens; i++) {
-		free(config->listens[i].host);
-		free(config->listens[i].port);
+	return (struct config_listens *)(void *)((char *)config + key->offset);
+}
+
+static void drop_listens(struct config_listens *listens)
+{
+	for (size_t i = 0; i < listens->count; i++) {
+		free(listens->list[i].host);
+		free(listens->list[i].port);
 	}
-	config->nlistens = 0;
+	listens->count = 0;
 }
 
 /* Whether TEXT is a whole number from MIN to MAX; if so it is in *RET. */
@@ -163,14 +185,14 @@ static bool parse_number(const char *text, int64_t min, int64_t max,
 }
 
 /* Add the address TEXT; false when it is none, or one too many. */
-static bool add_listen(struct config *config, const char *text)
+static bool add_listen(struct config_listens *listens, const char *text)
 {
 	const char *colon = strrchr(text, ':');
 	const char *host = text;
 	size_t host_len;
 	int64_t port;
 
-	if (colon == NULL || config->nlistens == CONFIG_LISTENS_MAX ||
+	if (colon == NULL || listens->count == CONFIG_LISTENS_MAX ||
 	    !parse_number(colon + 1, 0, PORT_MAX, &port))
 		return false;
 	host_len = (size_t)(colon - text);
@@ -182,11 +204,11 @@ static bool add_listen(struct config *config, const char *text)
 	} else if (memchr(host, ':', host_len) != NULL) {
 		return false;
 	}
-	config->listens[config->nlistens].host = strndup(host, host_len);
-	config->listens[config->nlistens].port = xstrdup(colon + 1);
-	if (config->listens[config->nlistens].host == NULL)
+	listens->list[listens->count].host = strndup(host, host_len);
+	listens->list[listens->count].port = xstrdup(colon + 1);
+	if (listens->list[listens->count].host == NULL)
 		abort();
-	config->nlistens++;
+	listens->count++;
 	return true;
 }
 
@@ -215,7 +237,7 @@ static bool set_text(struct config *config, const struct key *key,
 {
 	switch (key->kind) {
 	case KIND_LISTEN:
-		return add_listen(config, text);
+		return add_listen(listens_at(config, key), text);
 	case KIND_TEXT:
 		free(*text_at(config, key));
 		*text_at(config, key) = xstrdup(text);
@@ -278,6 +300,9 @@ void config_init(struct config *config)
 {
 	memset(config, 0, sizeof(*config));
 	for (size_t i = 0; i < NKEYS; i++) {
+		if (keys[i].kind == KIND_LISTEN &&
+		    *keys[i].text_fallback == '\0')
+			continue;
 		if (keys[i].kind == KIND_NUMBER)
 			*number_at(config, &keys[i]) = keys[i].fallback;
 		else
@@ -287,8 +312,9 @@ void config_init(struct config *config)
 
 void config_release(struct config *config)
 {
-	drop_listens(config);
 	for (size_t i = 0; i < NKEYS; i++) {
+		if (keys[i].kind == KIND_LISTEN)
+			drop_listens(listens_at(config, &keys[i]));
 		if (keys[i].kind == KIND_TEXT) {
 			free(*text_at(config, &keys[i]));
 			*text_at(config, &keys[i]) = NULL;
@@ -302,7 +328,7 @@ static bool set_list(struct config *config, const struct key *key, json_t *list)
 	size_t i;
 
 	if (json_array_size(list) == 0)
-		return false;
+		return *key->text_fallback == '\0';
 	json_array_foreach(list, i, item) {
 		if (!json_is_string(item) ||
 		    !set_text(config, key, json_string_value(item)))
@@ -324,9 +350,12 @@ static bool set_json(struct config *config, const struct key *key,
 		return true;
 	}
 	if (key->kind == KIND_LISTEN) {
-		drop_listens(config);
+		drop_listens(listens_at(config, key));
 		if (json_is_array(value))
 			return set_list(config, key, value);
+		if (*key->text_fallback == '\0' && json_is_string(value) &&
+		    json_string_length(value) == 0)
+			return true;
 	}
 	return json_is_string(value) &&
 	       set_text(config, key, json_string_value(value));
@@ -401,14 +430,29 @@ int config_set(struct config *config, const char *where, const char *key_name,
 		char *rest = copy;
 		char *item;
 
-		drop_listens(config);
-		while (is_set && (item = strsep(&rest, ",")) != NULL)
-			is_set = add_listen(config, item);
+		drop_listens(listens_at(config, key));
+		is_set = *text != '\0' || *key->text_fallback == '\0';
+		while (*text != '\0' && is_set &&
+		       (item = strsep(&rest, ",")) != NULL)
+			is_set = add_listen(listens_at(config, key), item);
 		free(copy);
 	} else {
 		is_set = set_text(config, key, text);
 	}
 	return is_set ? 0 : refuse(key, where, text, error);
+}
+
+static bool are_same(const struct config_listens *a,
+		     const struct config_listens *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		if (strcmp(a->list[i].host, b->list[i].host) != 0 ||
+		    strcmp(a->list[i].port, b->list[i].port) != 0)
+			return false;
+	}
+	return true;
 }
 
 static bool is_same(const struct config *a, const struct config *b,
@@ -419,15 +463,7 @@ static bool is_same(const struct config *a, const struct config *b,
 
 	switch (key->kind) {
 	case KIND_LISTEN:
-		if (a->nlistens != b->nlistens)
-			return false;
-		for (size_t i = 0; i < a->nlistens; i++) {
-			if (strcmp(a->listens[i].host, b->listens[i].host) !=
-				    0 ||
-			    strcmp(a->listens[i].port, b->listens[i].port) != 0)
-				return false;
-		}
-		return true;
+		return are_same((const void *)at_a, (const void *)at_b);
 	case KIND_TEXT:
 		return strcmp(*(char *const *)(const void *)at_a,
 			      *(char *const *)(const void *)at_b) == 0;

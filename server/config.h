@@ -27,10 +27,15 @@ struct config_listen {
 	char *port; /* owned; decimal, "0": the kernel chooses */
 };
 
+struct config_listens {
+	struct config_listen list[CONFIG_LISTENS_MAX];
+	size_t count;
+};
+
 struct config {
-	struct config_listen listens[CONFIG_LISTENS_MAX];
-	size_t nlistens;
-	char *host; /* all text is owned, never NULL */
+	struct config_listens listens;
+	struct config_listens http_listens; /* none: no HTTP */
+	char *host;                         /* all text is owned, never NULL */
 	char *database;
 	char *control; /* "": the database's path with ".sock" behind it */
 	char *log;     /* "": stderr */
@@ -56,6 +61,10 @@ struct config {
 	int64_t stall_void_seconds;
 	int64_t output_stall_seconds;
 	int64_t dead_peer_seconds;
+	int64_t http_connections_max;
+	int64_t http_connections_per_address;
+	int64_t http_request_seconds;
+	int64_t http_stall_seconds;
 };
 
 struct config_error {

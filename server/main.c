@@ -18,6 +18,7 @@
 #include "server/settings.h"
 #include "server/store/register.h"
 #include "server/store/store.h"
+#include "server/web/web.h"
 
 enum {
 	STORE_PATIENCE_MS = 5000, /* for a failing disk at the end */
@@ -32,6 +33,7 @@ struct daemon {
 	struct config config;
 	struct store *store;
 	struct net *net;
+	struct web *web; /* NULL: no HTTP */
 };
 
 static void set_rules(struct store *store, const struct config *config)
@@ -127,15 +129,86 @@ static int open_net(struct daemon *hilld)
 	    LOBBY_KEY_BYTES)
 		abort(); /* a kernel without random numbers: not ours to fix */
 	rc = net_new(&hilld->net, &settings, hilld->store, &error);
-	for (size_t i = 0; i < hilld->config.nlistens && rc == 0; i++)
-		rc = net_listen(hilld->net, hilld->config.listens[i].host,
-				hilld->config.listens[i].port, &error);
+	for (size_t i = 0; i < hilld->config.listens.count && rc == 0; i++)
+		rc = net_listen(hilld->net, hilld->config.listens.list[i].host,
+				hilld->config.listens.list[i].port, &error);
 	if (rc == 0)
 		rc = net_control(hilld->net, control, &error);
 	if (rc < 0)
 		start_failed(hilld, "", error.text);
 	free(control);
 	return rc;
+}
+
+/* ---- between the bots' loop and web's: messages alone ---- */
+
+static void on_second(void *arg, struct net_second *second)
+{
+	struct daemon *hilld = arg;
+	struct web_feed feed = { .live = second->live,
+				 .metrics = second->metrics,
+				 .saved = second->saved,
+				 .nsaved = second->nsaved };
+
+	web_feed(hilld->web, &feed);
+}
+
+static void on_command(void *arg, uint64_t id, char *command_take, size_t len)
+{
+	struct daemon *hilld = arg;
+
+	net_web_ask(hilld->net, id, command_take, len);
+}
+
+static void on_answer(void *arg, uint64_t id, char *reply_take)
+{
+	struct daemon *hilld = arg;
+
+	web_answer(hilld->web, id, reply_take);
+}
+
+static int open_web(struct daemon *hilld)
+{
+	const struct config *config = &hilld->config;
+	const struct web_settings settings = {
+		.database = store_path(hilld->store),
+		.version = options_version(),
+		.connections_max = (unsigned)config->http_connections_max,
+		.connections_per_address =
+			(unsigned)config->http_connections_per_address,
+		.request_ms = (uint32_t)config->http_request_seconds * 1000,
+		.stall_ms = (uint32_t)config->http_stall_seconds * 1000,
+		.command = on_command,
+		.arg = hilld,
+	};
+	struct web_error error;
+	int rc;
+
+	if (config->http_listens.count == 0)
+		return 0;
+	rc = web_new(&hilld->web, &settings, &error);
+	for (size_t i = 0; i < config->http_listens.count && rc == 0; i++)
+		rc = web_listen(hilld->web, config->http_listens.list[i].host,
+				config->http_listens.list[i].port, &error);
+	if (rc == 0) {
+		net_on_second(hilld->net, on_second, hilld);
+		net_on_web_answer(hilld->net, on_answer, hilld);
+		rc = web_start(hilld->web, &error);
+	}
+	if (rc < 0)
+		start_failed(hilld, "", error.text);
+	return rc;
+}
+
+/* Nothing of it is used any more when it is freed. */
+static void close_web(struct daemon *hilld)
+{
+	if (hilld->web == NULL)
+		return;
+	net_on_second(hilld->net, NULL, NULL);
+	net_on_web_answer(hilld->net, NULL, NULL);
+	web_free(hilld->web);
+	hilld->web = NULL;
 }
 
 static int open_store(struct daemon *hilld)
@@ -158,6 +231,26 @@ static int open_store(struct daemon *hilld)
 	if (rc < 0)
 		start_failed(hilld, "store writer: ", strerror(-rc));
 	return rc;
+}
+
+static int announce_web(struct daemon *hilld)
+{
+	char address[64];
+	unsigned port;
+
+	if (hilld->web == NULL)
+		return 0;
+	for (unsigned i = 0; (port = web_address(hilld->web, i, address)) != 0;
+	     i++) {
+		log_info("event=http_ready address=%s", address);
+		if (i == 0 && hilld->options.is_dev)
+			(void)printf("HTTP API: http://%s/api/v1/health\n",
+				     address);
+		if (i == 0 && hilld->options.http_port_file != NULL &&
+		    write_port_file(hilld->options.http_port_file, port) < 0)
+			return -EIO;
+	}
+	return 0;
 }
 
 /* Say where we are, in the log and, for scripts, in the port file. */
@@ -188,9 +281,13 @@ static int serve(struct daemon *hilld)
 	rc = open_store(hilld);
 	if (rc == 0)
 		rc = open_net(hilld);
+	if (rc == 0)
+		rc = open_web(hilld);
 	/* Before the house bots: they would inherit it. */
 	if (rc == 0 && hilld->options.is_dev)
 		thread_hold_signals(false);
+	if (rc == 0)
+		rc = announce_web(hilld);
 	if (rc == 0)
 		rc = announce(hilld, descriptors);
 	if (rc == 0) {
@@ -198,6 +295,7 @@ static int serve(struct daemon *hilld)
 		rc = net_run(hilld->net);
 	}
 	thread_hold_signals(true);
+	close_web(hilld);
 	net_free(hilld->net);
 	if (hilld->store != NULL) {
 		lost = store_writer_stop(hilld->store, STORE_PATIENCE_MS);
@@ -228,6 +326,7 @@ static int prepare_dev(struct daemon *hilld)
 	options_presume(&hilld->options, "drain-seconds", "0");
 	options_presume(&hilld->options, "registration", "open");
 	options_presume(&hilld->options, "listen", "127.0.0.1:0");
+	options_presume(&hilld->options, "http-listen", "127.0.0.1:0");
 	options_presume(&hilld->options, "database",
 			buf_text(&hilld->dev_database));
 	return 0;

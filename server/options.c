@@ -27,6 +27,8 @@ static const char usage[] =
 	"      --drain-seconds N  how long matches may go on after SIGTERM\n"
 	"      --set KEY=VALUE    any key of the config\n"
 	"      --port-file FILE   write the port there once it is open\n"
+	"      --http LIST        serve the HTTP API at HOST:PORT, likewise\n"
+	"      --http-port-file FILE  write its port there\n"
 	"      --dev              for one author at one desk: loopback, a database\n"
 	"                         that goes with hilld, guests, house bots\n"
 	"      --check-config     check config and flags, then end\n"
@@ -36,6 +38,11 @@ static const char usage[] =
 	"\n"
 	"SIGTERM drains, a second one ends at once; SIGHUP reopens the log and\n"
 	"reads the config again.\n";
+
+const char *options_version(void)
+{
+	return HILL_VERSION;
+}
 
 static const struct option long_options[] = {
 	{ "config", required_argument, NULL, 'c' },
@@ -47,6 +54,8 @@ static const struct option long_options[] = {
 	{ "drain-seconds", required_argument, NULL, 'D' },
 	{ "set", required_argument, NULL, 's' },
 	{ "port-file", required_argument, NULL, 'p' },
+	{ "http", required_argument, NULL, 'w' },
+	{ "http-port-file", required_argument, NULL, 'W' },
 	{ "dev", no_argument, NULL, 'e' },
 	{ "check-config", no_argument, NULL, 'n' },
 	{ "help-config", no_argument, NULL, 'H' },
@@ -135,6 +144,12 @@ void options_parse(int argc, char **argv, struct options *options)
 			break;
 		case 'p':
 			options->port_file = optarg;
+			break;
+		case 'w':
+			override(options, "--http", "http-listen", optarg);
+			break;
+		case 'W':
+			options->http_port_file = optarg;
 			break;
 		case 'e':
 			options->is_dev = true;

@@ -13,7 +13,8 @@ enum { OPTIONS_OVERRIDES_MAX = 64, OPTIONS_EXIT_USAGE = 2 };
 /* What the command line says. All text is argv's. */
 struct options {
 	const char *config_path; /* NULL: no file */
-	const char *port_file;   /* NULL: none */
+	const char *port_file;
+	const char *http_port_file; /* NULL: none */
 	struct {
 		const char *flag, *key, *value;
 	} overrides[OPTIONS_OVERRIDES_MAX];
@@ -22,6 +23,8 @@ struct options {
 	bool is_dev;
 };
 
+/* The program's version; static. */
+const char *options_version(void);
 /*
  * Fill in *RET, all zero before. Ends the program where only a text was asked
  * for, and when the line makes no sense.

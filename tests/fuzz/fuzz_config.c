@@ -29,10 +29,10 @@ static void look(const struct config *config)
 	config_init(&fresh);
 	config_fixed_changes(config, &fresh, &changes);
 	check(!changes.is_failed && path != NULL && path[0] != '\0');
-	check(config->nlistens <= CONFIG_LISTENS_MAX);
-	for (size_t i = 0; i < config->nlistens; i++)
-		check(strlen(config->listens[i].host) +
-			      strlen(config->listens[i].port) >
+	check(config->listens.count <= CONFIG_LISTENS_MAX);
+	for (size_t i = 0; i < config->listens.count; i++)
+		check(strlen(config->listens.list[i].host) +
+			      strlen(config->listens.list[i].port) >
 		      0);
 	buf_release(&changes);
 	config_release(&fresh);

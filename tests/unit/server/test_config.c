@@ -146,10 +146,10 @@ static void file_then_flags(void **state)
 		   " \"workers\": 7, \"database\": \"a.db\"}");
 	config_init(&config);
 	assert_int_equal(config_load(&config, path, &error), 0);
-	assert_int_equal(config.nlistens, 2);
-	assert_string_equal(config.listens[0].host, "::1");
-	assert_string_equal(config.listens[1].host, "");
-	assert_string_equal(config.listens[1].port, "4000");
+	assert_int_equal(config.listens.count, 2);
+	assert_string_equal(config.listens.list[0].host, "::1");
+	assert_string_equal(config.listens.list[1].host, "");
+	assert_string_equal(config.listens.list[1].port, "4000");
 	assert_int_equal(config.workers, 7);
 	control = config_control_path(&config);
 	assert_string_equal(control, "a.db.sock");
@@ -157,8 +157,8 @@ static void file_then_flags(void **state)
 	assert_int_equal(config_set(&config, "--listen", "listen",
 				    "127.0.0.1:1,127.0.0.1:2", &error),
 			 0);
-	assert_int_equal(config.nlistens, 2);
-	assert_string_equal(config.listens[1].port, "2");
+	assert_int_equal(config.listens.count, 2);
+	assert_string_equal(config.listens.list[1].port, "2");
 	assert_int_equal(config_set(&config, "--set", "workers", "9", &error),
 			 0);
 	assert_int_equal(config.workers, 9);
