@@ -23,12 +23,12 @@ struct match_record_seat {
 	struct game_score score;
 	uint32_t requests; /* that were put to it */
 	uint32_t faults[MATCH_NFAULTS];
-	uint32_t early;   /* replies ahead of their request */
-	uint32_t banked;  /* replies that spent of the bank */
-	int64_t max_us;   /* slowest reply in time; 0: none */
-	int64_t total_us; /* of all replies in time */
+	uint32_t early;                     /* replies ahead of their request */
+	uint32_t banked;                    /* replies that spent of the bank */
+	int64_t max_us;                     /* slowest reply in time; 0: none */
+	int64_t total_us;                   /* of all replies in time */
 	uint32_t times[METRICS_BOUNDS + 1]; /* how many of them took so long */
-	int64_t lag_us;   /* least seen, capped; 0 when never sampled */
+	int64_t lag_us; /* least seen, capped; 0 when never sampled */
 	char how[MATCH_HOW_BYTES]; /* "exit=3", "resigned", "link" or "" */
 };
 
