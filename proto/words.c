@@ -196,6 +196,8 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("ready-ms", "time to say `@ready`"),
 		  NEED("line-max", "bytes that a reply may have"),
 		  NEED("rated", "1: counts for the ladder"),
+		  MAY("round", "of a rated match: the round that it is of"),
+		  MAY("set", "2/4: the second of its round's four matches"),
 		  MAY("whole-input", "1: the program reads `@input` to its end "
 				     "and all that it prints is one reply"),
 		  MAY("...", "the game's own parameters by name, as turns=500") },
@@ -391,6 +393,8 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 		TEXT("this connection waits on that ladder already") },
 	[ERROR_TOO_MANY_LADDERS] = { "too-many-ladders", false,
 		TEXT("this connection waits on as many ladders as it may") },
+	[ERROR_PAUSED] = { "paused", false,
+		TEXT("this bot broke off too many rated matches there") },
 	[ERROR_UNKNOWN_MATCH] = { "unknown-match", false,
 		TEXT("this connection was never told of that match") },
 	[ERROR_NO_NEW_MATCHES] = { "no-new-matches", false,

@@ -106,6 +106,18 @@ void action_log(struct lobby *lobby, enum log_level level, const char *format,
 	set_scratch(lobby, mark);
 }
 
+void action_close_round(struct lobby *lobby, int64_t round_id, size_t mark,
+			bool is_void)
+{
+	struct lobby_action *action;
+
+	buf_add(&lobby->scratch, "", 1); /* it is a string */
+	action = action_add(lobby, LOBBY_CLOSE_ROUND, NULL);
+	action->round_id = round_id;
+	action->is_void = is_void;
+	set_scratch(lobby, mark);
+}
+
 /* Free what was queued and taken, and the peers that it spoke of. */
 static void start_over(struct lobby *lobby)
 {

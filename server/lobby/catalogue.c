@@ -128,6 +128,9 @@ void ladder_settle(struct lobby *lobby, struct ladder *ladder)
 	if (ladder->is_known || ladder->refs > 0 || ladder->nwaiting > 0)
 		return;
 	start_untouch(lobby, ladder);
+	round_release(ladder);
+	if (ladder->has_pairing)
+		pairing_release(&ladder->pairing);
 	free(ladder->row.map_ids);
 	free(ladder);
 }
@@ -148,11 +151,12 @@ static void set_bot(struct bot *bot, const struct row_bot *row)
 	bot->id = row->id;
 	bot->version_id = row->version_id;
 	bot->version = row->version;
+	bot->owner_id = row->owner_id;
+	bot->predecessor_id = row->predecessor_id;
+	bot->is_house = row->is_house;
 	bot->max_connections =
 		row->max_connections > 0 ? row->max_connections : 1;
 	bot->is_disabled = row->is_disabled;
-	bot->is_house = row->is_house;
-	bot->owner_id = row->owner_id;
 	memcpy(bot->name, row->name, sizeof(bot->name));
 	free(bot->tokens);
 	bot->tokens = NULL;
@@ -425,15 +429,16 @@ static void replace_ladders(struct lobby *lobby,
 			ladder = xcalloc(1, sizeof(*ladder));
 			TAILQ_INIT(&ladder->queue);
 			TAILQ_INIT(&ladder->appointments);
+			TAILQ_INIT(&ladder->rounds);
 			ladder->wake_us = INT64_MAX;
 			begin_roads(lobby, ladder, row);
 		}
 		ladders[i] = ladder;
 		set_ladder(lobby, ladder, row);
-		if (ladder->is_listed)
-			start_touch(lobby, ladder);
-		else
+		if (!ladder->is_listed)
 			clear_queue(lobby, ladder);
+		if (ladder->is_listed || ladder->nrounds > 0)
+			start_touch(lobby, ladder);
 	}
 	for (size_t i = 0; i < nold; i++) {
 		if (old[i] == NULL)

@@ -175,9 +175,11 @@ void lobby_check(const struct lobby *lobby)
 		check_bot(lobby->bots[i]);
 	for (size_t i = 0; i < lobby->nladders; i++) {
 		check_ladder(lobby->ladders[i]);
+		round_check(lobby->ladders[i]);
 		nappointments += count_appointments(lobby->ladders[i]);
 	}
 	assert(nappointments == lobby->nappointments);
 	check_plays(lobby);
+	set_check(lobby);
 	check_maps(&lobby->maps);
 }

@@ -100,6 +100,17 @@ int instance_next(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 	return -ENOENT;
 }
 
+void instance_draw_bot_seed(struct lobby *lobby, const struct ladder *ladder,
+			    struct instance *instance)
+{
+	if (ladder->row.bot_seed == ROW_BOT_SEED_MATCH)
+		memcpy(instance->bot_seed, instance->seed,
+		       sizeof(instance->bot_seed));
+	else
+		(void)snprintf(instance->bot_seed, sizeof(instance->bot_seed),
+			       "%" PRIu64, instance_draw(lobby) >> 33);
+}
+
 void instance_take(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 		   struct instance *instance)
 {
@@ -120,12 +131,7 @@ void instance_take(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 			       "%" PRIu64, instance_draw(lobby) >> 1);
 	else
 		fill_seed(row, instance);
-	if (row->bot_seed == ROW_BOT_SEED_MATCH)
-		memcpy(instance->bot_seed, instance->seed,
-		       sizeof(instance->bot_seed));
-	else
-		(void)snprintf(instance->bot_seed, sizeof(instance->bot_seed),
-			       "%" PRIu64, instance_draw(lobby) >> 33);
+	instance_draw_bot_seed(lobby, ladder, instance);
 }
 
 void instance_give_back(struct ladder *ladder, struct bot *bot,

@@ -32,6 +32,7 @@ struct lobby *lobby_new(const struct lobby_config *config)
 	TAILQ_INIT(&lobby->plays);
 	TAILQ_INIT(&lobby->due);
 	TAILQ_INIT(&lobby->storing);
+	TAILQ_INIT(&lobby->sets);
 	lobby->retry_us = INT64_MAX;
 	return lobby;
 }
@@ -64,6 +65,7 @@ void lobby_free(struct lobby *lobby)
 	actions_release(lobby);
 	appointment_release(lobby);
 	tournaments_release(lobby);
+	set_release(lobby);
 	catalogue_release(lobby);
 	map_cache_release(&lobby->maps);
 	ratings_release(&lobby->ratings);

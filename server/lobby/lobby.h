@@ -134,6 +134,12 @@ enum lobby_action_kind {
 	 * then), read the catalogue again if it changed, then lobby_answered.
 	 */
 	LOBBY_ASK,
+	/*
+	 * Close round ROUND_ID after all records handed out so far:
+	 * store_close_round with BYTES (a string: the versions that left it)
+	 * and IS_VOID, then lobby_round_closed.
+	 */
+	LOBBY_CLOSE_ROUND,
 	LOBBY_LOG, /* a line BYTES (no LF) of LEVEL for the log */
 	/* After lobby_drain: nothing is left to wait for; the loop may end. */
 	LOBBY_DRAINED,
@@ -154,6 +160,8 @@ struct lobby_action {
 	struct lobby_play *play;
 	const struct lobby_ask *ask; /* the lobby's, until lobby_answered */
 	int64_t map_id;
+	int64_t round_id;
+	bool is_void;
 	uint32_t count;
 	const struct game *game; /* the next four: LOBBY_MAKE_MAP */
 	const struct game_preset *preset;

@@ -23,6 +23,8 @@
 #include "server/base/buffer.h"
 #include "server/base/heap.h"
 #include "server/games/game.h"
+#include "server/ladder/pairing.h"
+#include "server/ladder/pairing_penalty.h"
 #include "server/lobby/address.h"
 #include "server/lobby/lobby.h"
 #include "server/match/match.h"
@@ -34,6 +36,9 @@ struct waiting {
 	struct lobby_peer *peer;
 	struct ladder *ladder;
 	uint64_t ticket;            /* lower is earlier */
+	int64_t since_us;           /* when it began to wait ... */
+	uint64_t since_set;         /* ... before which set of the ladder */
+	bool is_told_idle;          /* that there is nothing to play just now */
 	struct waiting *next;       /* of the same peer */
 	TAILQ_ENTRY(waiting) queue; /* in ladder->queue while is_queued */
 	bool is_queued;             /* not while its peer is in a match */
@@ -58,6 +63,7 @@ struct standing {
 	uint32_t matches;
 	uint32_t firsts;  /* of shared matches: alone or shared first place */
 	double best, sum; /* of scores */
+	struct pairing_penalty penalty;
 	struct standing *link;
 };
 
@@ -66,6 +72,7 @@ struct bot {
 	int64_t owner_id;
 	int64_t version_id; /* the active one; a peer's may be another */
 	uint32_t version;
+	int64_t predecessor_id; /* the version before the active one, or 0 */
 	uint32_t max_connections;
 	uint32_t npeers;
 	uint32_t refs;  /* peers and seats of plays that point here */
@@ -96,6 +103,8 @@ enum hold {
 };
 
 TAILQ_HEAD(appointment_list, appointment);
+TAILQ_HEAD(round_list, open_round);
+TAILQ_HEAD(set_list, set);
 
 enum { FRESH_MAX = 4 };
 
@@ -124,6 +133,10 @@ struct ladder {
 	int64_t wake_us;   /* look at it again then; INT64_MAX: no need */
 	enum hold hold;
 	struct appointment_list appointments; /* oldest first */
+	struct round_list rounds;             /* owned; of round.c */
+	unsigned nrounds;
+	bool has_pairing;
+	struct pairing pairing; /* of set.c, when has_pairing */
 	struct road road; /* of all that is no solo game with seeds in order */
 	uint32_t nroads; /* that there were: other maps or seeds, other roads */
 	bool takes_roads;   /* those of the catalogue that is being read */
@@ -262,6 +275,7 @@ struct lobby_peer {
 	bool is_running; /* has lines left over from an earlier step */
 	bool is_paused;  /* its caller does not read it */
 	bool is_eof;
+	bool is_end_told; /* and its match knows */
 	bool is_closing;  /* a CLOSE is queued */
 	bool is_dead;     /* lobby_peer_closed */
 	bool is_quiet;    /* plays, and wants no other control lines */
@@ -296,6 +310,7 @@ struct lobby_play {
 	int64_t ladder_id;
 	struct deal deal;
 	uint64_t cost; /* bytes admitted */
+	double mu;     /* an open round's run: its bot's, when it began */
 	struct heap_node deadline;
 	TAILQ_ENTRY(lobby_play) link; /* lobby->plays or ->storing */
 	TAILQ_ENTRY(lobby_play) due;  /* lobby->due, when is_due */
@@ -361,6 +376,7 @@ struct lobby {
 
 	struct heap deadlines; /* of plays */
 	struct play_list plays, due, storing;
+	struct set_list sets; /* owned; of set.c */
 	size_t nplays, nstoring;
 	size_t nappointments; /* that wait */
 	uint64_t match_bytes;
@@ -392,6 +408,9 @@ void action_send(struct lobby *lobby, struct lobby_peer *peer, size_t mark,
 		 bool starts_clock);
 void action_log(struct lobby *lobby, enum log_level level, const char *format,
 		...) PRINTF_LIKE(3, 4);
+/* CLOSE_ROUND; who left it is what was appended to scratch since MARK. */
+void action_close_round(struct lobby *lobby, int64_t round_id, size_t mark,
+			bool is_void);
 void actions_release(struct lobby *lobby);
 
 /* peer.c */
@@ -495,7 +514,9 @@ void notice_tell(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);
 void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 		  const struct session_request *request, int64_t now_us);
 void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
-		   const struct session_request *request);
+		   const struct session_request *request, int64_t now_us);
+/* Tell ENTRY's peer, an author's, once that it has played all there is. */
+void waiting_idle(struct lobby *lobby, struct waiting *entry);
 /* PEER waits for LADDER no more; nothing when it does not. Says no word. */
 void waiting_drop(struct lobby *lobby, struct lobby_peer *peer,
 		  struct ladder *ladder);
@@ -509,7 +530,7 @@ void waiting_suspend(struct lobby_peer *peer);
  * all others on PLAYED (NULL: nowhere).
  */
 void waiting_resume(struct lobby *lobby, struct lobby_peer *peer,
-		    struct ladder *played);
+		    struct ladder *played, int64_t now_us);
 
 /* fresh.c */
 /* Whether LADDER draws its maps, instead of playing those of its row. */
@@ -540,6 +561,9 @@ int instance_next(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 /* It is being played now: the next one is another, seeds are drawn. */
 void instance_take(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
 		   struct instance *instance);
+/* Another bot's seed for a match on it; that of the match stays. */
+void instance_draw_bot_seed(struct lobby *lobby, const struct ladder *ladder,
+			    struct instance *instance);
 /* Its offer was cancelled: it comes again. */
 void instance_give_back(struct ladder *ladder, struct bot *bot,
 			const struct instance *instance);
@@ -626,7 +650,86 @@ int64_t appointment_deadline(const struct ladder *ladder);
 /* Free all, at the lobby's end; nobody is told. */
 void appointment_release(struct lobby *lobby);
 
+/* round.c and set.c: rated play. */
+/* Who plays next, and what. */
+struct pick {
+	struct lobby_peer *peers[LIMIT_SEATS]; /* in no order of seats */
+	bool is_rated;
+	struct open_round *round;    /* of a solo game; NULL: a new one */
+	struct open_round *replaced; /* to be closed for the new one's sake */
+};
+
+/* Whether LADDER's matches make ratings. */
+bool ladder_is_rated(const struct ladder *ladder);
+/* The next run on LADDER, of a solo game. False: none can be. */
+bool round_pick(struct lobby *lobby, struct ladder *ladder, struct pick *ret,
+		int64_t now_us);
+/* Begin it, or say what is in the way. */
+enum hold round_start(struct lobby *lobby, struct ladder *ladder,
+		      struct pick *pick, int64_t now_us);
+/* Close the rounds of LADDER that are over. */
+void round_sweep(struct lobby *lobby, struct ladder *ladder, int64_t now_us);
+/* LADDER is freed, or the lobby: nothing is closed. */
+void round_release(struct ladder *ladder);
+void round_check(const struct ladder *ladder);
+/* Likewise of a shared game: the first match of a set. */
+bool set_pick(struct lobby *lobby, struct ladder *ladder, struct pick *ret,
+	      int64_t now_us);
+enum hold set_start(struct lobby *lobby, struct ladder *ladder,
+		    struct pick *pick, int64_t now_us);
+/* These three do nothing where PLAY is of no set. PLAY is another match: */
+void set_begin_next(struct lobby *lobby, const struct lobby_play *play);
+/* All were ready. */
+void set_match_begun(struct lobby *lobby, const struct lobby_play *play);
+/* It is over, its record with the store. */
+void set_match_ended(struct lobby *lobby, struct lobby_play *play,
+		     int64_t now_us);
+/* PEER said that it leaves LADDER (NULL: all): the set it sits at there. */
+void set_leave(struct lobby *lobby, struct lobby_peer *peer,
+	       struct ladder *ladder, int64_t now_us);
+void set_release(struct lobby *lobby);
+void set_check(const struct lobby *lobby);
+
+/* pause.c */
+/* BOT did not take an offer of LADDER, or left a set; or played to the end. */
+void pause_note_withdrawal(struct lobby *lobby, struct bot *bot,
+			   struct ladder *ladder, int64_t now_us);
+void pause_note_forfeit(struct lobby *lobby, struct bot *bot,
+			struct ladder *ladder, int64_t now_us);
+void pause_note_completed(struct bot *bot, struct ladder *ladder,
+			  int64_t now_us);
+/* For how many seconds BOT has to pause on LADDER; 0: not. */
+uint32_t pause_left(struct bot *bot, const struct ladder *ladder,
+		    int64_t now_us);
+/* Whether it has to; then LADDER is looked at when that is over. */
+bool pause_holds(struct lobby *lobby, struct ladder *ladder, struct bot *bot,
+		 int64_t now_us);
+
 /* start.c */
+/* Whether PEER is kept from LADDER's queue for a match that is settled. */
+bool start_is_kept(const struct lobby *lobby, const struct ladder *ladder,
+		   const struct lobby_peer *peer);
+/*
+ * The next instance of LADDER for WALKER (as instance_next) that can be played:
+ * DEAL's is set, but not taken, its map is *RET_MAP. Or what is in the way.
+ */
+enum hold start_find(struct lobby *lobby, struct ladder *ladder,
+		     struct bot *walker, struct deal *deal,
+		     struct lobby_map **ret_map, size_t *ret_cost,
+		     int64_t now_us);
+/* Likewise for the instance that DEAL has; HOLD_BROKEN: never, says ERROR. */
+enum hold start_admit(struct lobby *lobby, struct ladder *ladder,
+		      const struct deal *deal, struct lobby_map **ret_map,
+		      size_t *ret_cost, struct game_error *error,
+		      int64_t now_us);
+/*
+ * Offer DEAL to PEERS, by seat. A round that has no id yet gets the match's,
+ * in the play alone.
+ */
+struct lobby_play *start_begin(struct lobby *lobby, struct ladder *ladder,
+			       struct lobby_peer *const *peers,
+			       const struct deal *deal, struct lobby_map *map,
+			       size_t cost, int64_t now_us);
 void start_touch(struct lobby *lobby, struct ladder *ladder);
 /* Something changed that held ladders back. */
 void start_touch_held(struct lobby *lobby);
@@ -638,8 +741,9 @@ void start_untouch(struct lobby *lobby, struct ladder *ladder);
 void start_explain(struct lobby *lobby, struct lobby_peer *peer,
 		   struct ladder *ladder);
 void start_pump(struct lobby *lobby, int64_t now_us);
-/* Look at LADDER at AT_US, if nothing touches it before. */
-void start_wake(struct lobby *lobby, struct ladder *ladder, int64_t at_us);
+/* Look at LADDER at AT_US or soon after, if nothing touches it before. */
+void start_wake(struct lobby *lobby, struct ladder *ladder, int64_t now_us,
+		int64_t at_us);
 /* Touch the ladders whose time has come. */
 void start_touch_woken(struct lobby *lobby, int64_t now_us);
 /* Ask for ids when few are left. */

@@ -127,6 +127,7 @@ void peer_left_match(struct lobby *lobby, struct lobby_peer *peer,
 	size_t mark = lobby->scratch.len;
 
 	peer->is_quiet = false;
+	peer->is_end_told = false;
 	if (peer->held != NULL) {
 		buf_add(&lobby->scratch, peer->held->data, peer->held->len);
 		free_held(peer);
@@ -222,7 +223,7 @@ static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
 		waiting_play(lobby, peer, &request, now_us);
 		break;
 	case SESSION_ASK_LEAVE:
-		waiting_leave(lobby, peer, &request);
+		waiting_leave(lobby, peer, &request, now_us);
 		break;
 	case SESSION_ASK_READY:
 	case SESSION_ASK_SKIP:
@@ -260,6 +261,7 @@ static void end_of_lines(struct lobby *lobby, struct lobby_peer *peer,
 	struct session_request request;
 
 	if (peer->play != NULL) {
+		peer->is_end_told = true;
 		play_eof(lobby, peer, now_us);
 		return;
 	}

@@ -54,7 +54,7 @@ static void leave_seat(struct lobby *lobby, struct play_seat *seat,
 	seat->peer = NULL;
 	peer->play = NULL;
 	session_leave_match(&peer->session);
-	waiting_resume(lobby, peer, played);
+	waiting_resume(lobby, peer, played, now_us);
 	peer_left_match(lobby, peer, now_us);
 }
 
@@ -132,6 +132,7 @@ static void start_playing(struct lobby *lobby, struct lobby_play *play,
 {
 	play->state = PLAY_RUNNING;
 	lobby->nstarted++;
+	set_match_begun(lobby, play);
 	for (unsigned i = 0; i < play->nseats; i++) {
 		struct play_seat *seat = &play->seats[i];
 
@@ -217,6 +218,7 @@ static void end_play(struct lobby *lobby, struct lobby_play *play,
 	for (unsigned i = 0; i < play->nseats; i++)
 		leave_seat(lobby, &play->seats[i], behind, now_us);
 	results_store(lobby, play);
+	set_match_ended(lobby, play, now_us);
 }
 
 /* Peers that were not read for this match's sake, if it takes lines again. */
@@ -226,7 +228,7 @@ static void wake_seats(struct lobby *lobby, struct lobby_play *play)
 		struct lobby_peer *peer = play->seats[i].peer;
 
 		if (peer != NULL && peer->is_paused && !peer->is_running &&
-		    match_wants(play->match, i))
+		    !peer->is_end_told && match_wants(play->match, i))
 			peer_wake(lobby, peer);
 	}
 }

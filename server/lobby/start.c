@@ -17,6 +17,7 @@
 enum {
 	RETRY_US = 5 * 1000 * 1000,
 	RESERVE_RETRY_US = 1000 * 1000,
+	WAKE_US = 20 * 1000, /* not sooner than that */
 	/* A match may lose so much of the loop's time: its turn's tenth. */
 	LAG_SHARE = 10,
 	BANK_SPEND_MS = 500,
@@ -84,8 +85,12 @@ static void set_retry(struct lobby *lobby, int64_t at_us)
 		lobby->retry_us = at_us;
 }
 
-void start_wake(struct lobby *lobby, struct ladder *ladder, int64_t at_us)
+void start_wake(struct lobby *lobby, struct ladder *ladder, int64_t now_us,
+		int64_t at_us)
 {
+	/* What waits for something else as well must not keep us running. */
+	if (at_us < now_us + WAKE_US)
+		at_us = now_us + WAKE_US;
 	if (at_us < ladder->wake_us)
 		ladder->wake_us = at_us;
 	set_retry(lobby, at_us);
@@ -179,12 +184,24 @@ static bool has_bot(struct lobby_peer *const *peers, unsigned count,
 	return false;
 }
 
+bool ladder_is_rated(const struct ladder *ladder)
+{
+	return ladder->row.is_rated && ladder->row.is_seed_random;
+}
+
+bool start_is_kept(const struct lobby *lobby, const struct ladder *ladder,
+		   const struct lobby_peer *peer)
+{
+	return appointment_keeps(ladder, peer) ||
+	       tournaments_keep(lobby, ladder, peer);
+}
+
 /*
  * Who plays next: the first in the queue, each bot once. A ladder that is not
  * rated lets a bot meet itself where not enough others wait.
  */
 static bool pick_seats(const struct lobby *lobby, const struct ladder *ladder,
-		       struct lobby_peer *peers[LIMIT_SEATS])
+		       struct lobby_peer *peers[LIMIT_SEATS], int64_t now_us)
 {
 	struct lobby_peer *twins[LIMIT_SEATS];
 	unsigned count = 0, ntwins = 0;
@@ -193,8 +210,9 @@ static bool pick_seats(const struct lobby *lobby, const struct ladder *ladder,
 	if (ladder->nqueued < ladder->row.seats)
 		return false;
 	TAILQ_FOREACH(entry, &ladder->queue, queue) {
-		if (appointment_keeps(ladder, entry->peer) ||
-		    tournaments_keep(lobby, ladder, entry->peer))
+		if (start_is_kept(lobby, ladder, entry->peer) ||
+		    (ladder_is_rated(ladder) &&
+		     peer_unrated(entry->peer, ladder, now_us) == NULL))
 			continue;
 		if (!has_bot(peers, count, entry->peer->bot))
 			peers[count++] = entry->peer;
@@ -271,10 +289,10 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 	}
 }
 
-/* Everything is there: the play, and its offer to PEERS, by seat. */
-static void begin_play(struct lobby *lobby, struct ladder *ladder,
-		       struct lobby_peer *const *peers, const struct deal *deal,
-		       struct lobby_map *map, size_t cost, int64_t now_us)
+struct lobby_play *start_begin(struct lobby *lobby, struct ladder *ladder,
+			       struct lobby_peer *const *peers,
+			       const struct deal *deal, struct lobby_map *map,
+			       size_t cost, int64_t now_us)
 {
 	unsigned nseats = deal->seats;
 	struct match_config config;
@@ -285,6 +303,8 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 	play = xcalloc(1, sizeof(*play) + nseats * sizeof(play->seats[0]));
 	play->id = take_id(lobby);
 	play->deal = *deal;
+	if (deal->round.kind != MATCH_NO_ROUND && deal->round.id == 0)
+		play->deal.round.id = play->id;
 	play->ladder_id = ladder->row.id;
 	play->ladder = ladder;
 	ladder->refs++;
@@ -312,6 +332,7 @@ static void begin_play(struct lobby *lobby, struct ladder *ladder,
 	for (unsigned i = 0; i < nseats; i++)
 		session_offer(&peers[i]->session, play->id, map->line_max);
 	play_apply(lobby, play, now_us);
+	return play;
 }
 
 /*
@@ -334,6 +355,50 @@ static bool admit_map(const struct lobby *lobby, const struct ladder *ladder,
 	return *ret_cost <= lobby->config.match_budget_bytes;
 }
 
+enum hold start_admit(struct lobby *lobby, struct ladder *ladder,
+		      const struct deal *deal, struct lobby_map **ret_map,
+		      size_t *ret_cost, struct game_error *error,
+		      int64_t now_us)
+{
+	enum map_state state;
+
+	game_error_set(error, "its map cannot be had");
+	*ret_map = map_want(lobby, deal->instance.map_id, &state, now_us);
+	if (*ret_map == NULL && state == MAP_LOADING)
+		return HOLD_MAP;
+	if (*ret_map == NULL ||
+	    !admit_map(lobby, ladder, deal, *ret_map, ret_cost, error))
+		return HOLD_BROKEN;
+	return lobby->match_bytes + *ret_cost > lobby->config.match_budget_bytes
+		       ? HOLD_ROOM
+		       : HOLD_NONE;
+}
+
+enum hold start_find(struct lobby *lobby, struct ladder *ladder,
+		     struct bot *walker, struct deal *deal,
+		     struct lobby_map **ret_map, size_t *ret_cost,
+		     int64_t now_us)
+{
+	struct game_error error;
+	enum hold hold;
+	int err;
+
+	for (;;) {
+		err = instance_next(lobby, ladder, walker, &deal->instance,
+				    now_us);
+		if (err != 0)
+			return err == -EAGAIN ? HOLD_MAP : HOLD_BROKEN;
+		hold = start_admit(lobby, ladder, deal, ret_map, ret_cost,
+				   &error, now_us);
+		if (hold != HOLD_BROKEN)
+			return hold;
+		/* It is as good as not there. */
+		if (*ret_map != NULL)
+			map_refuse(lobby, deal->instance.map_id, error.text,
+				   now_us);
+	}
+}
+
 /* The bots of APPOINTMENT are free: PEERS. As start_one. */
 static enum hold start_appointment(struct lobby *lobby,
 				   struct appointment *appointment,
@@ -341,23 +406,22 @@ static enum hold start_appointment(struct lobby *lobby,
 				   int64_t now_us)
 {
 	struct ladder *ladder = appointment->ladder;
-	struct game_error error = { "its map cannot be had" };
-	struct deal *deal = &appointment->deal;
-	enum map_state state;
+	struct game_error error;
 	struct lobby_map *map;
+	enum hold hold;
 	size_t cost;
 
-	map = map_want(lobby, deal->instance.map_id, &state, now_us);
-	if (map == NULL && state == MAP_LOADING)
-		return HOLD_MAP;
-	if (map == NULL ||
-	    !admit_map(lobby, ladder, deal, map, &cost, &error)) {
+	hold = start_admit(lobby, ladder, &appointment->deal, &map, &cost,
+			   &error, now_us);
+	if (hold == HOLD_BROKEN) {
 		appointment_drop(lobby, appointment, 0, error.text, now_us);
 		return HOLD_NONE;
 	}
-	if (lobby->match_bytes + cost > lobby->config.match_budget_bytes)
-		return HOLD_ROOM;
-	begin_play(lobby, ladder, peers, deal, map, cost, now_us);
+	if (hold != HOLD_NONE)
+		return hold;
+	set_begin_next(lobby,
+		       start_begin(lobby, ladder, peers, &appointment->deal,
+				   map, cost, now_us));
 	appointment_done(lobby, appointment);
 	return HOLD_NONE;
 }
@@ -366,43 +430,38 @@ static enum hold start_appointment(struct lobby *lobby,
 static enum hold start_first(struct lobby *lobby, struct ladder *ladder,
 			     struct lobby_peer *const *peers, int64_t now_us)
 {
-	struct deal deal = { .seats = ladder->row.seats,
-			     .is_rated = ladder->row.is_rated,
-			     .is_of_road = true };
+	struct deal deal = { .seats = ladder->row.seats, .is_of_road = true };
 	struct bot *walker = ladder->game->is_shared ? NULL : peers[0]->bot;
 	struct lobby_peer *seated[LIMIT_SEATS];
-	struct game_error error;
-	enum map_state state;
 	struct lobby_map *map;
+	enum hold hold;
 	size_t cost;
-	int err;
 
 	memcpy(deal.params, ladder->params, sizeof(deal.params));
-	for (unsigned i = 0; i < deal.seats; i++)
-		deal.is_rated &= peer_unrated(peers[i], ladder, now_us) == NULL;
-	for (;;) {
-		err = instance_next(lobby, ladder, walker, &deal.instance,
-				    now_us);
-		if (err != 0)
-			return err == -EAGAIN ? HOLD_MAP : HOLD_BROKEN;
-		map = map_want(lobby, deal.instance.map_id, &state, now_us);
-		if (map == NULL && state == MAP_LOADING)
-			return HOLD_MAP;
-		if (map == NULL)
-			continue;
-		if (admit_map(lobby, ladder, &deal, map, &cost, &error))
-			break;
-		/* It is as good as not there. */
-		map_refuse(lobby, deal.instance.map_id, error.text, now_us);
-	}
-	if (lobby->match_bytes + cost > lobby->config.match_budget_bytes)
-		return HOLD_ROOM;
+	hold = start_find(lobby, ladder, walker, &deal, &map, &cost, now_us);
+	if (hold != HOLD_NONE)
+		return hold;
 	instance_take(lobby, ladder, walker, &deal.instance);
 	/* Nobody is always first. */
 	for (unsigned i = 0; i < deal.seats; i++)
 		seated[(i + deal.instance.number) % deal.seats] = peers[i];
-	begin_play(lobby, ladder, seated, &deal, map, cost, now_us);
+	(void)start_begin(lobby, ladder, seated, &deal, map, cost, now_us);
 	return HOLD_NONE;
+}
+
+static bool pick_next(struct lobby *lobby, struct ladder *ladder,
+		      struct pick *ret, int64_t now_us)
+{
+	ret->is_rated = ladder_is_rated(ladder);
+	if (ret->is_rated &&
+	    (ladder->row.seats > 1 ? set_pick(lobby, ladder, ret, now_us)
+				   : round_pick(lobby, ladder, ret, now_us)))
+		return true;
+	/* Versions that are not rated here, one with another. */
+	if (!pick_seats(lobby, ladder, ret->peers, now_us))
+		return false;
+	ret->is_rated = false;
+	return true;
 }
 
 /* Start the next match of LADDER, or say what is in the way. */
@@ -411,11 +470,12 @@ static enum hold start_one(struct lobby *lobby, struct ladder *ladder,
 {
 	struct lobby_peer *peers[LIMIT_SEATS];
 	struct appointment *appointment;
+	struct pick pick;
 	enum hold hold;
 
 	appointment = appointment_next(lobby, ladder, peers, now_us);
 	if (!ladder->is_listed ||
-	    (appointment == NULL && !pick_seats(lobby, ladder, peers)))
+	    (appointment == NULL && !pick_next(lobby, ladder, &pick, now_us)))
 		return HOLD_SEATS;
 	start_reserve(lobby, now_us);
 	hold = check_lobby(lobby, ladder);
@@ -423,7 +483,11 @@ static enum hold start_one(struct lobby *lobby, struct ladder *ladder,
 		return hold;
 	if (appointment != NULL)
 		return start_appointment(lobby, appointment, peers, now_us);
-	return start_first(lobby, ladder, peers, now_us);
+	if (!pick.is_rated)
+		return start_first(lobby, ladder, pick.peers, now_us);
+	if (ladder->row.seats > 1)
+		return set_start(lobby, ladder, &pick, now_us);
+	return round_start(lobby, ladder, &pick, now_us);
 }
 
 /* What is said of it; of a drain each peer hears when it is closed. */
@@ -477,11 +541,12 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 		unlist(lobby, ladder);
 		ladder->refs++; /* its last appointment may go */
 		tournaments_look(lobby, ladder, now_us);
+		round_sweep(lobby, ladder, now_us);
 		do {
 			hold = start_one(lobby, ladder, now_us);
 		} while (hold == HOLD_NONE);
 		ladder->refs--;
-		start_wake(lobby, ladder, appointment_deadline(ladder));
+		start_wake(lobby, ladder, now_us, appointment_deadline(ladder));
 		unlist(lobby, ladder); /* all that touched it was looked at */
 		set_hold(lobby, ladder, hold, now_us);
 		ladder_settle(lobby, ladder);

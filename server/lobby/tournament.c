@@ -523,7 +523,7 @@ static void over(struct lobby *lobby, const struct deal *deal,
 		return;
 	/* Also when it is just being looked at: then once more. */
 	start_touch(lobby, ladder);
-	start_wake(lobby, ladder, now_us);
+	start_wake(lobby, ladder, now_us, now_us);
 }
 
 /* ---- the catalogue ---- */

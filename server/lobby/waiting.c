@@ -70,8 +70,9 @@ static void remove_entry(struct lobby *lobby, struct waiting **place)
 	*place = entry->next;
 	free(entry);
 	ladder->nwaiting--;
-	if (!TAILQ_EMPTY(&ladder->appointments))
-		start_touch(lobby, ladder); /* one may have lost a bot */
+	/* An appointment may have lost a bot, a round its last one. */
+	if (!TAILQ_EMPTY(&ladder->appointments) || ladder->nrounds > 0)
+		start_touch(lobby, ladder);
 	ladder_settle(lobby, ladder);
 }
 
@@ -107,22 +108,53 @@ static enum error_code check_play(struct lobby_peer *peer,
 	return ERROR_NONE;
 }
 
+static void note_since(struct waiting *entry, int64_t now_us)
+{
+	const struct ladder *ladder = entry->ladder;
+
+	entry->since_us = now_us;
+	entry->since_set =
+		ladder->has_pairing ? pairing_sets(&ladder->pairing) : 0;
+	entry->is_told_idle = false;
+}
+
+void waiting_idle(struct lobby *lobby, struct waiting *entry)
+{
+	struct lobby_peer *peer = entry->peer;
+	size_t mark = lobby->scratch.len;
+
+	if (entry->is_told_idle || peer->bot->is_house)
+		return;
+	entry->is_told_idle = true;
+	session_refuse(&peer->session, ERROR_NO_NEW_MATCHES, 0,
+		       "you have played all open rounds; others have to",
+		       &lobby->scratch);
+	peer_say(lobby, peer, mark);
+}
+
 void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 		  const struct session_request *request, int64_t now_us)
 {
 	struct ladder *ladder = ladder_find(lobby, request->name);
 	enum error_code refusal = check_play(peer, ladder);
 	struct waiting *entry, **place = &peer->waiting;
+	uint32_t pause_s = 0;
 	size_t mark;
 
+	if (refusal == ERROR_NONE) {
+		pause_s = pause_left(peer->bot, ladder, now_us);
+		if (pause_s > 0)
+			refusal = ERROR_PAUSED;
+	}
 	if (refusal != ERROR_NONE) {
-		peer_refuse(lobby, peer, refusal, 0, NULL, now_us);
+		peer_refuse(lobby, peer, refusal, pause_s, NULL, now_us);
 		return;
 	}
 	entry = xcalloc(1, sizeof(*entry));
 	entry->peer = peer;
 	entry->ladder = ladder;
 	entry->ticket = lobby->next_ticket++;
+	note_since(entry, now_us);
 	while (*place != NULL)
 		place = &(*place)->next;
 	*place = entry;
@@ -138,7 +170,7 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 }
 
 void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
-		   const struct session_request *request)
+		   const struct session_request *request, int64_t now_us)
 {
 	char name[LIMIT_NAME_BYTES + 1];
 	struct ladder *ladder = NULL;
@@ -146,14 +178,17 @@ void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
 
 	if (request->name.len == 0) {
 		waiting_drop_all(lobby, peer);
+		set_leave(lobby, peer, NULL, now_us);
 		session_left(&peer->session, NULL, 0, &lobby->scratch);
 	} else {
 		/* The session has checked that the name is one. */
 		if (slice_copy(request->name, name, sizeof(name)) != 0)
 			return;
 		ladder = ladder_find(lobby, request->name);
-		if (ladder != NULL)
+		if (ladder != NULL) {
 			waiting_drop(lobby, peer, ladder);
+			set_leave(lobby, peer, ladder, now_us);
+		}
 		session_left(&peer->session, name, waiting_count(peer),
 			     &lobby->scratch);
 	}
@@ -186,14 +221,16 @@ static void move_last(struct lobby_peer *peer, const struct ladder *ladder)
 }
 
 void waiting_resume(struct lobby *lobby, struct lobby_peer *peer,
-		    struct ladder *played)
+		    struct ladder *played, int64_t now_us)
 {
 	/* Who waits on several ladders where nobody else does takes turns. */
 	move_last(peer, played);
 	for (struct waiting *entry = peer->waiting; entry != NULL;
 	     entry = entry->next) {
-		if (entry->ladder == played)
+		if (entry->ladder == played) {
 			entry->ticket = lobby->next_ticket++;
+			note_since(entry, now_us);
+		}
 		enqueue(lobby, entry);
 	}
 }

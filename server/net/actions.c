@@ -97,6 +97,10 @@ static void act(struct net *net, const struct lobby_action *action)
 	case LOBBY_ASK:
 		net_ask(net, action->ask);
 		break;
+	case LOBBY_CLOSE_ROUND:
+		store_close_round(net->store, action->round_id, action->bytes,
+				  action->is_void);
+		break;
 	case LOBBY_LOG:
 		log_line(action->level, "%.*s", (int)action->len,
 			 action->bytes);

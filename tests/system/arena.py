@@ -45,7 +45,11 @@ def picture(seats=1, width=20, height=20):
 
 def add_battle(server, ladder="battle", seats=1, maxturns=50, batch=10,
                size=(20, 20), **fields):
-    """A ladder of image-battle; without a bank unless FIELDS say so."""
+    """A ladder of image-battle; unrated and without a bank unless FIELDS say so.
+
+    There who comes first plays first, and a match is one.
+    """
+    fields.setdefault("rated", False)
     file = f"arena-{seats}-{size[0]}x{size[1]}.png"
     known = server.admin("map list", game="image-battle")["maps"]
     if file not in [row["name"] for row in known]:

@@ -108,6 +108,9 @@ static void make_ladders(struct world *world)
 		row->file_ms = 10000;
 		row->is_rated = i != LADDER_SPAR;
 		row->is_disabled = i == LADDER_OFF;
+		row->round_runs = 3;
+		row->round_us = INT64_C(3600) * 1000000;
+		row->house_wait_ms = 10000;
 		row->seed_first = 3;
 		row->seed_last = 7;
 		row->is_seed_random = rows[i].map != MAP_CORRIDOR;
@@ -362,6 +365,7 @@ static void apply_peer(struct world *world, const struct lobby_action *action)
 	case LOBBY_RUN_MATCH:
 	case LOBBY_RESERVE_IDS:
 	case LOBBY_ASK:
+	case LOBBY_CLOSE_ROUND:
 	case LOBBY_LOG:
 	case LOBBY_DRAINED:
 	case LOBBY_NACTIONS:
@@ -413,6 +417,14 @@ static void apply_one(struct world *world, const struct lobby_action *action)
 			world->asks[world->nasks++] = action->ask;
 		else
 			answer(world, action->ask);
+		break;
+	case LOBBY_CLOSE_ROUND:
+		assert_int_equal(strlen(action->bytes) + 1, action->len);
+		buf_add_format(&world->log, "close round=%d left=%s void=%d\n",
+			       (int)action->round_id, action->bytes,
+			       action->is_void);
+		lobby_round_closed(world->lobby, action->round_id, NULL,
+				   world->now_us);
 		break;
 	case LOBBY_LOG:
 		assert_null(memchr(action->bytes, '\n', action->len));

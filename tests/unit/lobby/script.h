@@ -66,6 +66,7 @@ struct world {
 	struct row_map maps[SCRIPT_MAPS];
 	int64_t map_ids[SCRIPT_MAPS];
 	struct buf map_data[SCRIPT_MAPS];
+	struct row_rating ratings[SCRIPT_BOTS]; /* not in the rows */
 	struct row_catalogue rows;
 
 	bool holds_store; /* records wait for world_store */

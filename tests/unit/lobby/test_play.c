@@ -49,7 +49,7 @@ static void plays_a_rabbit_runner_match_typed_by_hand(void **state)
 		   "a < @queued rabbit-runner waiting=1\n"
 		   "a < @match 1 ladder=rabbit-runner game=rabbit-runner "
 		   "seat=1 seats=1 turns=2 turn-ms=500 init-ms=2000 bank-ms=0 "
-		   "lag-cap-ms=0 ready-ms=10000 line-max=65536 rated=1*\n"
+		   "lag-cap-ms=0 ready-ms=10000 line-max=65536 rated=0*\n"
 		   "a <.\n"
 		   "a > @ready 1\n"
 		   "a < @file corridor.txt lines=3 text bytes=93\n"

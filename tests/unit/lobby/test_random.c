@@ -273,6 +273,21 @@ static void finish(struct chaos *chaos)
 	}
 }
 
+/* Another time other bots are the host's, or of one owner. */
+static void invite_house(struct world *world, uint64_t seed)
+{
+	world->bots[BOT_SLOW].is_house = seed % 2 == 1;
+	world->bots[BOT_FAST].is_house = seed % 3 == 1;
+	if (seed % 5 == 1)
+		world->bots[BOT_LAZY].owner_id =
+			world->bots[BOT_CRAZY].owner_id;
+	world->ladders[LADDER_MINE].round_runs = (uint32_t)(2 + seed % 3);
+	world->ladders[LADDER_MINE].house_wait_ms = (uint32_t)(seed % 4 * 1000);
+	world->ladders[LADDER_BATTLE].house_wait_ms =
+		(uint32_t)(seed % 4 * 1000);
+	world_catalogue(world);
+}
+
 static void run(uint64_t seed, bool finishes, struct lobby_status *sum)
 {
 	struct lobby_status status;
@@ -280,6 +295,7 @@ static void run(uint64_t seed, bool finishes, struct lobby_status *sum)
 
 	chaos->random = seed * 0x9e3779b97f4a7c15u;
 	world_init(&chaos->world);
+	invite_house(&chaos->world, seed);
 	chaos->world.rtt_us = draw(chaos, 2) * 20000;
 	for (unsigned step = 0; step < STEPS; step++) {
 		if (draw(chaos, 7) > 0)

@@ -72,7 +72,7 @@ static void seats_and_seeds_are_those_of_the_match(void **state)
 			  "a <~ @args corridor.txt 78\n"
 			  "a > @resign 2\n"
 			  /* Its own road goes on. */
-			  "a <~ @match 3 *rated=1\n"
+			  "a <~ @match 3 *rated=0\n"
 			  "a > @ready 3\n"
 			  "a <~ @args corridor.txt 4\n");
 }
@@ -84,7 +84,7 @@ static void each_bot_gets_its_old_seat(void **state)
 
 	world_login(world, 'a', "crazy");
 	world_login(world, 'b', "lazy");
-	match = stored(world, LADDER_BATTLE, BOT_LAZY, BOT_CRAZY);
+	match = stored(world, LADDER_SPAR, BOT_LAZY, BOT_CRAZY);
 	for (unsigned i = 0; i < 2; i++) {
 		char text[400];
 
@@ -94,17 +94,16 @@ static void each_bot_gets_its_old_seat(void **state)
 			       "b <~ @match %u *\n"
 			       "a > @ready %u\n"
 			       "b > @ready %u\n",
-			       i == 0 ? "a > @play battle\nb > @play battle\n"
-				      : "",
+			       i == 0 ? "a > @play spar\nb > @play spar\n" : "",
 			       2 * i + 1, 2 * i + 1, 2 * i + 1, 2 * i + 1);
 		world_play(world, text);
 		ask(world, &match);
 		(void)snprintf(text, sizeof(text),
 			       "a > @resign %u\n"
 			       "b > @resign %u\n"
-			       "a <~ @match %u ladder=battle "
+			       "a <~ @match %u ladder=spar "
 			       "game=image-battle seat=2 *rated=0\n"
-			       "b <~ @match %u ladder=battle "
+			       "b <~ @match %u ladder=spar "
 			       "game=image-battle seat=1 *rated=0\n"
 			       "a > @ready %u\n"
 			       "b > @ready %u\n"
@@ -181,7 +180,7 @@ static void it_is_dropped_when_a_bot_leaves(void **state)
 			  "b -\n"
 			  "* log ladder=battle event=rematch-dropped of=900 *\n"
 			  /* Who waited for it is free for others. */
-			  "c < @match 2 *rated=1\n"
+			  "c < @match 2 *rated=1 round=2 set=1/2\n"
 			  "a <~ @match 2 *\n");
 }
 
@@ -199,7 +198,7 @@ static void an_offer_that_fails_is_not_repeated(void **state)
 			  "* t 11000\n"
 			  "a <~ @cancel 2 *\n"
 			  "a > @play rabbit-runner\n"
-			  "a <~ @match 3 *rated=1\n"
+			  "a <~ @match 3 *rated=0\n"
 			  "a > @ready 3\n"
 			  "a <~ @args corridor.txt 4\n");
 }

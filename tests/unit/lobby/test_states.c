@@ -15,9 +15,9 @@ static const char *const ways[NSTATES] = {
 		 "a > @leave\n"
 		 "a > @resign 1\n"
 		 "a <~ @result 1 *\n",
-	[QUEUED] = "a > @play battle\n"
+	[QUEUED] = "a > @play spar\n"
 		   "a < @queued *\n",
-	[OFFERED] = "b > @play battle\n"
+	[OFFERED] = "b > @play spar\n"
 		    "b <~ @match 2 *\n"
 		    "a < @match 2 *\n",
 	[READY] = "a > @ready 2\n"
@@ -45,9 +45,9 @@ static const struct crossing crossings[] = {
 	{ "a > @leave\n",
 	  { "a < @left\n", "a < @left\n", "a < @left\n", "a < @left\n",
 	    "a < @left\n" } },
-	{ "a > @leave battle\n",
-	  { "a < @left battle\n", "a < @left battle\n", "a < @left battle\n",
-	    "a < @left battle\n", "a < @left battle\n" } },
+	{ "a > @leave spar\n",
+	  { "a < @left spar\n", "a < @left spar\n", "a < @left spar\n",
+	    "a < @left spar\n", "a < @left spar\n" } },
 	{ "a > @resign 2\n",
 	  { "a < @error unknown-match *\n", "a < @error unknown-match *\n",
 	    "a < @cancel 2 * queued=0\nb < @cancel 2 * queued=1\n",

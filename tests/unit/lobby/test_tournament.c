@@ -100,7 +100,7 @@ static void contest_plays_each_instance_once_and_ends(void **state)
 	assert_int_equal(meetings[0].pairing, 2);
 	assert_int_equal(meetings[1].pairing, 1);
 	/* Who has nothing left to play there plays on the ladder. */
-	world_play(world, "a <~ @match 4 *rated=1\n"
+	world_play(world, "a <~ @match 4 *rated=0\n"
 			  "b <~ @match 5 *rated=0\n"
 			  "b > @ready 5\n"
 			  "b > @resign 5\n");
@@ -121,7 +121,7 @@ static void absent_are_waited_for_once_and_lose(void **state)
 
 	world_login(world, 'a', "crazy");
 	world_play(world, "a > @play rabbit-runner\n"
-			  "a <~ @match 1 *rated=1\n");
+			  "a <~ @match 1 *rated=0\n");
 	plan(world, bots, 2, TOURNAMENT_CONTEST);
 	world_catalogue(world);
 	world_play(world, "a > @ready 1\n"
@@ -188,7 +188,7 @@ static void results_on_disk_are_not_played_again(void **state)
 	world->holds_store = true;
 	/* Only lazy's run is left: crazy plays on its ladder. */
 	world_play(world, "a > @play rabbit-runner\n"
-			  "a <~ @match 1 *rated=1\n"
+			  "a <~ @match 1 *rated=0\n"
 			  "* t 5100\n"
 			  "* log tournament=cup event=finished matches=2\n");
 	assert_int_equal(take(world, meetings), 2);
@@ -216,7 +216,7 @@ static void a_match_made_void_is_played_again(void **state)
 			  "a <~ @match 2 *rated=0\n"
 			  "a > @ready 2\n"
 			  "a > @resign 2\n"
-			  "a <~ @match 3 *rated=1\n");
+			  "a <~ @match 3 *rated=0\n");
 	t->voids = &id;
 	t->nvoids = 1;
 	world_catalogue(world);
@@ -272,7 +272,7 @@ static void cancelled_tournament_makes_no_more_matches(void **state)
 	world_play(world, "a > @resign 1\n");
 	assert_int_equal(take(world, meetings), 1);
 	assert_int_equal(meetings[0].tournament, 7);
-	world_play(world, "a <~ @match 2 *rated=1\n");
+	world_play(world, "a <~ @match 2 *rated=0\n");
 }
 
 static void under_embargo_only_the_reason_is_told(void **state)
