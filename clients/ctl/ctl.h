@@ -96,6 +96,7 @@ extern const struct ctl_command ctl_admin_commands[];
 extern const struct ctl_command ctl_match_commands[];
 extern const struct ctl_command ctl_tournament_commands[];
 extern const struct ctl_command ctl_moderate_commands[];
+extern const struct ctl_command ctl_rating_commands[];
 extern const struct ctl_option ctl_no_options[];
 
 /* ---- command.c ---- */

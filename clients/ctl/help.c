@@ -25,10 +25,10 @@ const struct ctl_option ctl_global_options[] = {
 	{ .name = NULL },
 };
 
-const struct ctl_command *const ctl_tables[] = { ctl_admin_commands,
-						 ctl_match_commands,
-						 ctl_tournament_commands,
-						 ctl_moderate_commands, NULL };
+const struct ctl_command *const ctl_tables[] = {
+	ctl_admin_commands,    ctl_match_commands,  ctl_tournament_commands,
+	ctl_moderate_commands, ctl_rating_commands, NULL
+};
 
 const struct ctl_command *ctl_find(const char *text)
 {

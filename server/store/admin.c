@@ -51,7 +51,8 @@ static const struct admin_command *const tables[] = {
 	admin_map_commands,      admin_ladder_commands,
 	status_commands,         admin_tournament_commands,
 	admin_announce_commands, admin_moderate_commands,
-	admin_join_commands,     admin_host_commands,
+	admin_rating_commands,   admin_join_commands,
+	admin_host_commands,
 };
 
 const char *admin_text(const struct admin *admin, const char *field,

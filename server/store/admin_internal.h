@@ -65,6 +65,7 @@ extern const struct admin_command admin_map_commands[];
 extern const struct admin_command admin_ladder_commands[];
 extern const struct admin_command admin_join_commands[];
 extern const struct admin_command admin_moderate_commands[];
+extern const struct admin_command admin_rating_commands[];
 
 enum { ADMIN_NOTE_BYTES = 2000, ADMIN_EXTERNAL_ID_BYTES = 200 };
 extern const struct admin_command admin_tournament_commands[];
