@@ -12,7 +12,7 @@ static int check_ladder(struct admin *admin, int64_t ladder_id,
 			  &admin->error);
 
 	if (err == 0)
-		err = rate_recompute(admin->db, ladder_id, &count,
+		err = rate_recompute(admin->db, ladder_id, 1, &count,
 				     &admin->error);
 	if (err == 0)
 		err = db_exec(admin->db,

@@ -312,7 +312,7 @@ static struct row_tournament *with_result(struct world *world)
 			  "a > @ready 1\n"
 			  "a > @resign 1\n"
 			  "a <~ @result 1 *\n"
-			  "a <~ @match 2 *rated=1\n");
+			  "a <~ @match 2 *rated=0\n");
 	return t;
 }
 
@@ -326,7 +326,7 @@ static void a_match_made_void_is_played_again_at_once(void **state)
 	world_catalogue(world);
 	world_play(world, "a > @ready 2\n"
 			  "a > @resign 2\n"
-			  "a <~ @match 3 *rated=1\n");
+			  "a <~ @match 3 *rated=0\n");
 	t->voids = &id;
 	t->nvoids = 1;
 	world_catalogue(world);
@@ -335,7 +335,7 @@ static void a_match_made_void_is_played_again_at_once(void **state)
 			  "a <~ @match 4 *rated=0\n"
 			  "a > @ready 4\n"
 			  "a > @resign 4\n"
-			  "a <~ @match 5 *rated=1\n");
+			  "a <~ @match 5 *rated=0\n");
 	discard(world);
 	world_catalogue(world);
 }
@@ -379,7 +379,7 @@ static void younger_versions_than_the_deadline_are_unrated(void **state)
 	world_play(world,
 		   "a > @play rabbit-runner\n"
 		   "a < @queued rabbit-runner waiting=1\n"
-		   "a <~ @match 1 *rated=1\n"
+		   "a <~ @match 1 *rated=0\n"
 		   "b > @play rabbit-runner\n"
 		   "b < @queued rabbit-runner waiting=* unrated=deadline\n"
 		   "b <~ @match 2 *rated=0\n"
@@ -396,7 +396,7 @@ static void absent_ones_with_a_link_are_told(void **state)
 
 	world_login(world, 'a', "crazy");
 	world_play(world, "a > @play rabbit-runner\n"
-			  "a <~ @match 1 *rated=1\n");
+			  "a <~ @match 1 *rated=0\n");
 	world_login(world, 'b', "lazy");
 	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
 	t->rules.rounds = 1;
