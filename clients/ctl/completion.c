@@ -57,6 +57,32 @@ static void print_valued(void)
 	buf_release(&list);
 }
 
+/*
+ * What stands behind the LEN bytes of WORD, which begin the commands in LIST
+ * and may be one themselves.
+ */
+static void print_group(const char *word, size_t len, struct buf *list)
+{
+	struct buf pattern = BUF_INIT(LIST_BYTES), alone = BUF_INIT(LIST_BYTES);
+	char name[CTL_NAME_BYTES];
+	const struct ctl_command *command;
+
+	(void)snprintf(name, sizeof(name), "%.*s", (int)len, word);
+	command = ctl_find(name);
+	if (command != NULL) {
+		add_options(&alone, command->options, false);
+		add_options(&alone, ctl_global_options, false);
+		buf_add(list, alone.data, alone.len);
+		buf_add_format(&pattern, "'%s '", name);
+		print_case(buf_text(&pattern), list);
+		buf_clear(&pattern);
+	}
+	buf_add_format(&pattern, "'%s '*", name);
+	print_case(buf_text(&pattern), command != NULL ? &alone : list);
+	buf_release(&pattern);
+	buf_release(&alone);
+}
+
 static void print_commands(void)
 {
 	struct buf groups = BUF_INIT(LIST_BYTES);
@@ -71,7 +97,9 @@ static void print_commands(void)
 			       blank == NULL ? " " : "");
 		add_options(&list, command->options, false);
 		add_options(&list, ctl_global_options, false);
-		print_case(buf_text(&pattern), &list);
+		/* "announce " begins "announce list" as well: behind it. */
+		if (blank != NULL || !ctl_is_group(command->name))
+			print_case(buf_text(&pattern), &list);
 		if (blank != NULL)
 			add_once(&groups, "", command->name,
 				 (size_t)(blank - command->name));
@@ -81,17 +109,14 @@ static void print_commands(void)
 	/* Behind all whole commands: "bot " and a word that is none yet. */
 	for (const char *word = buf_text(&groups); *word == ' ';) {
 		size_t len = strcspn(word + 1, " ");
-		struct buf pattern = BUF_INIT(LIST_BYTES);
 		struct buf list = BUF_INIT(LIST_BYTES);
 
-		buf_add_format(&pattern, "'%.*s '*", (int)len, word + 1);
 		FOR_EACH_COMMAND(command)
 		if (strncmp(command->name, word + 1, len) == 0 &&
 		    command->name[len] == ' ')
 			add_once(&list, "", command->name + len + 1,
 				 strlen(command->name + len + 1));
-		print_case(buf_text(&pattern), &list);
-		buf_release(&pattern);
+		print_group(word + 1, len, &list);
 		buf_release(&list);
 		word += 1 + len;
 	}
