@@ -200,6 +200,7 @@ static const struct ctl_option create_options[] = {
 	FIELD("rotate", NULL, CTL_TRUE, "rotate", "each set once for each rotation of the seats"),
 	FIELD("third", NULL, CTL_TRUE, "third", "a pairing for third place"),
 	FIELD("seeds", "A..B", CTL_TEXT, "seeds", "of the instances, in order; or random (default)"),
+	FIELD("maps", "N", CTL_INT, "maps", "made where the ladder draws its maps (default 5)"),
 	FIELD("starts", "TIME", CTL_TEXT, "starts", "UTC, as 2026-01-31T12:30 (default: by tournament start)"),
 	FIELD("deadline", "TIME", CTL_TEXT, "deadline", "when entrants' versions are pinned (default: at the start)"),
 	FIELD("grace-s", "N", CTL_INT, "grace_s", "seconds that others wait for an absent bot (default 60)"),

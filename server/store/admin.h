@@ -48,7 +48,8 @@
  *	map disable      name* game disabled (true)
  *	tournament create    name* ladder* format* entrants draw ("listed",
  *	                     "random", "rating") draw_seed rounds sets group
- *	                     rotate third seeds starts deadline grace_s embargo
+ *	                     rotate third seeds maps starts deadline grace_s
+ *	                     embargo
  *	tournament plan      the same, and nothing is made
  *	tournament list
  *	tournament show      name* (pairings, what was played, what is next)

@@ -5,6 +5,7 @@
 
 #include "server/base/clock.h"
 #include "server/store/admin_tournament.h"
+#include "server/store/tournament_maps.h"
 #include "server/store/tournament_plan.h"
 #include "server/store/tournament_rows.h"
 
@@ -371,6 +372,7 @@ static const struct admin_field create_fields[] = {
 	{ "rotate", ADMIN_BOOL, false, 0, 0 },
 	{ "third", ADMIN_BOOL, false, 0, 0 },
 	{ "seeds", ADMIN_TEXT, false, 1, 64 },
+	{ "maps", ADMIN_INT, false, 1, TOURNAMENT_MAPS_MAX },
 	{ "starts", ADMIN_TEXT, false, 1, 32 },
 	{ "deadline", ADMIN_TEXT, false, 1, 32 },
 	{ "grace_s", ADMIN_INT, false, 0, GRACE_S_MAX },
@@ -398,7 +400,8 @@ static const struct admin_field deadline_fields[] = {
 static const struct admin_field no_fields[] = { { NULL } };
 
 const struct admin_command admin_tournament_commands[] = {
-	{ "tournament create", create_fields, true, NULL, create },
+	{ "tournament create", create_fields, true, tournament_maps_make,
+	  create },
 	{ "tournament plan", create_fields, false, NULL, plan },
 	{ "tournament list", no_fields, false, NULL, list },
 	{ "tournament show", name_fields, false, NULL, admin_tournament_show },

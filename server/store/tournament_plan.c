@@ -15,6 +15,7 @@
 #include "proto/name.h"
 #include "server/base/clock.h"
 #include "server/store/read.h"
+#include "server/store/tournament_maps.h"
 
 enum { GRACE_S = 60, FORECAST_MATCHES = 100 };
 
@@ -40,10 +41,33 @@ int tournament_plan_time(struct admin *admin, const char *field, int64_t *ret)
 			    "is no time like 2026-01-31T12:30 (UTC) or none");
 }
 
+/* Of a ladder that draws its maps those that were made, or will be. */
+static int take_maps(struct admin *admin, bool is_drawn,
+		     struct row_tournament *ret)
+{
+	const struct tournament_maps *made = admin->data;
+
+	if (!is_drawn && admin_has(admin, "maps"))
+		return admin_refuse(admin, "maps", NULL,
+				    "the ladder has maps of its own");
+	if (!is_drawn && ret->nmaps == 0)
+		return admin_refuse(admin, "ladder", ret->ladder,
+				    "has no maps");
+	if (!is_drawn)
+		return 0;
+	ret->nmaps = made != NULL ? made->count
+				  : (size_t)admin_int(admin, "maps",
+						      TOURNAMENT_MAPS_DEFAULT);
+	for (size_t i = 0; made != NULL && i < ret->nmaps; i++)
+		ret->map_ids[i] = made->ids[i];
+	return 0;
+}
+
 static int take_ladder(struct admin *admin, struct row_tournament *ret,
 		       bool *ret_is_shared)
 {
 	struct query query;
+	bool is_drawn = false;
 	int err;
 
 	err = admin_find(admin, "SELECT id FROM ladder WHERE name = ?1",
@@ -54,14 +78,17 @@ static int take_ladder(struct admin *admin, struct row_tournament *ret,
 		       admin_text(admin, "ladder", ""));
 	query_open(&query, admin->db,
 		   "SELECT seats, (SELECT count(*) FROM ladder_map "
-		   "WHERE ladder_id = ladder.id) FROM ladder WHERE id = ?1",
+		   "WHERE ladder_id = ladder.id), generators <> '' "
+		   "FROM ladder WHERE id = ?1",
 		   &admin->error);
 	query_bind_i64(&query, 1, ret->ladder_id);
 	err = query_step(&query);
 	if (err > 0) {
 		ret->rules.seats = (unsigned)query_i64(&query, 0);
-		ret->map_ids = xcalloc((size_t)query_i64(&query, 1) + 1,
+		ret->map_ids = xcalloc((size_t)query_i64(&query, 1) +
+					       TOURNAMENT_MAPS_MAX,
 				       sizeof(*ret->map_ids));
+		is_drawn = query_i64(&query, 2) != 0;
 	}
 	query_close(&query);
 	if (err <= 0)
@@ -75,15 +102,13 @@ static int take_ladder(struct admin *admin, struct row_tournament *ret,
 	while ((err = query_step(&query)) > 0)
 		ret->map_ids[ret->nmaps++] = query_i64(&query, 0);
 	query_close(&query);
-	if (err == 0 && ret->nmaps == 0)
-		err = admin_refuse(admin, "ladder", ret->ladder,
-				   "has no maps of its own, only drawn ones");
-	return err;
+	return err != 0 ? err : take_maps(admin, is_drawn, ret);
 }
 
 static int take_seeds(struct admin *admin, struct row_tournament *ret)
 {
 	const char *text = admin_text(admin, "seeds", "random");
+	const struct tournament_maps *made = admin->data;
 	uint64_t drawn;
 	char *end;
 
@@ -98,6 +123,10 @@ static int take_seeds(struct admin *admin, struct row_tournament *ret)
 		    ret->seed_last < ret->seed_first)
 			return admin_refuse(admin, "seeds", text,
 					    "must be random or like 1..5");
+	}
+	if (made != NULL) {
+		ret->rules.seed = made->seed;
+		return 0;
 	}
 	if (admin_has(admin, "draw_seed")) {
 		ret->rules.seed = (uint64_t)admin_int(admin, "draw_seed", 0);

@@ -12,6 +12,7 @@
 #include "server/base/clock.h"
 #include "server/match/record.h"
 #include "server/store/read.h"
+#include "server/store/tournament_maps.h"
 
 static const char *const state_words[] = {
 	[ROW_TOURNAMENT_PLANNED] = "planned",
@@ -393,6 +394,7 @@ int tournament_set_state(struct db *db, int64_t id,
 			 struct store_error *error)
 {
 	struct query query;
+	int err;
 
 	query_open(&query, db,
 		   "UPDATE tournament SET state = ?2, "
@@ -404,7 +406,11 @@ int tournament_set_state(struct db *db, int64_t id,
 	query_bind_i64(&query, 1, id);
 	query_bind_text(&query, 2, state_words[state]);
 	query_bind_i64(&query, 3, now_us);
-	return query_run(&query);
+	err = query_run(&query);
+	if (err == 0 && (state == ROW_TOURNAMENT_FINISHED ||
+			 state == ROW_TOURNAMENT_CANCELLED))
+		err = tournament_maps_show(db, id, now_us, error);
+	return err;
 }
 
 int tournament_save(struct db *db, const struct match_record *record,

@@ -155,7 +155,7 @@ static void what_makes_no_tournament_is_refused(void **state)
 		"\"ladder\": \"lambda-mining\", \"format\": \"contest\"}",
 		"too few entrants");
 	sql(store, "DELETE FROM ladder_map WHERE ladder_id = 1");
-	refuses(store, ROBIN, "no maps of its own");
+	refuses(store, ROBIN, "has no maps");
 	store_close(store);
 }
 
@@ -325,6 +325,68 @@ static void result_for_other_entrants_is_left_out(void **state)
 	store_close(store);
 }
 
+/* *RET_COUNT maps of the tournament, of which *RET_HIDDEN are hidden. */
+static void count_maps(struct store *store, int64_t *ret_count,
+		       int64_t *ret_hidden)
+{
+	struct store_error error = { "" };
+
+	assert_int_equal(
+		db_number(store->read,
+			  "SELECT count(*) FROM map WHERE generator <> ''",
+			  ret_count, &error),
+		0);
+	assert_int_equal(db_number(store->read,
+				   "SELECT count(*) FROM map WHERE "
+				   "generator <> '' AND visibility = 'hidden'",
+				   ret_hidden, &error),
+			 0);
+}
+
+#define DRAWN(command, name)                                                 \
+	"{\"command\": \"tournament " command "\", \"name\": \"" name "\", " \
+	"\"ladder\": \"lambda-mining\", \"format\": \"contest\", "           \
+	"\"draw_seed\": 7, \"maps\": 3, "                                    \
+	"\"entrants\": [\"crazy\", \"digger\"]}"
+
+static void a_ladder_that_draws_its_maps_has_them_made(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct row_tournament row, other;
+	struct store_error error;
+	int64_t count, hidden;
+
+	refuses(store, DRAWN("create", "robin"), "maps of its own");
+	sql(store, "DELETE FROM ladder_map WHERE ladder_id = 1; "
+		   "UPDATE ladder SET generators = 'small,flood' WHERE id = 1");
+	accepts(store, DRAWN("plan", "robin"));
+	count_maps(store, &count, &hidden);
+	assert_int_equal(count, 0);
+	accepts(store, DRAWN("create", "robin"));
+	count_maps(store, &count, &hidden);
+	assert_int_equal(count, 3);
+	assert_int_equal(hidden, 3);
+	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
+	assert_int_equal(row.nmaps, 3);
+	assert_int_equal(row.rules.rounds, 3);
+	assert_int_equal(row.rules.seed, 7);
+	/* The same seed has the same maps. */
+	accepts(store, DRAWN("create", "again"));
+	assert_int_equal(tournament_read(store->read, 2, &other, &error), 0);
+	assert_memory_equal(row.map_ids, other.map_ids,
+			    3 * sizeof(*row.map_ids));
+	row_tournament_release(&row);
+	row_tournament_release(&other);
+	accepts(store, NAMED("start"));
+	count_maps(store, &count, &hidden);
+	assert_int_equal(hidden, 3);
+	accepts(store, NAMED("cancel"));
+	count_maps(store, &count, &hidden);
+	assert_int_equal(count, 3);
+	assert_int_equal(hidden, 0);
+	store_close(store);
+}
+
 static void withdrawal_cancel_and_reveal_follow_the_state(void **state)
 {
 	struct store *store = fixture_store(*state);
@@ -370,6 +432,49 @@ static void export_has_what_grades_go_by(void **state)
 	/* Nowhere else. */
 	reply = accepted(store, NAMED("table"));
 	assert_null(text_at(reply, "standings", 0, "external_id"));
+	json_decref(reply);
+	store_close(store);
+}
+
+static void grades_have_those_who_never_came(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct match_record *record = fixture_record(1, 1);
+	struct store_event event;
+	json_t *reply;
+
+	/* painter has no version at the deadline, crazy does not come. */
+	sql(store, "DELETE FROM bot_activation WHERE bot_id = 3");
+	accepts(store,
+		"{\"command\": \"tournament create\", \"name\": \"robin\", "
+		"\"ladder\": \"lambda-mining\", \"format\": \"contest\", "
+		"\"entrants\": [\"painter\", \"crazy\", \"digger\"]}");
+	accepts(store, NAMED("start"));
+	assert_int_equal(store_writer_start(store), 0);
+	assert_int_equal(store_put(store, record), 0);
+	fixture_await(store, STORE_SAVED, 1, &event);
+	store_writer_stop(store, 1000);
+	sql(store, "INSERT INTO tournament_match VALUES "
+		   "(1, 1, 1, NULL, '1', 1, 1), (1, 2, 1, NULL, '2', 1, 1), "
+		   "(1, 3, 1, 1, '3', 0, 1)");
+	reply = accepted(store, NAMED("export"));
+	assert_true(json_is_true(json_object_get(reply, "finished")));
+	assert_int_equal(json_array_size(json_object_get(reply, "standings")),
+			 3);
+	assert_string_equal(text_at(reply, "standings", 0, "bot"), "digger");
+	assert_int_equal(number_of(reply, "standings", 0, "forfeits"), 0);
+	for (size_t i = 1; i < 3; i++) {
+		bool has_version = strcmp(text_at(reply, "standings", i, "bot"),
+					  "painter") != 0;
+
+		assert_int_equal(number_of(reply, "standings", i, "rank"), 2);
+		assert_int_equal(number_of(reply, "standings", i, "forfeits"),
+				 1);
+		assert_int_equal(number_of(reply, "standings", i, "faults"), 0);
+		assert_int_equal(number_of(reply, "standings", i, "version"),
+				 has_version);
+		assert_non_null(text_at(reply, "standings", i, "owner"));
+	}
 	json_decref(reply);
 	store_close(store);
 }
@@ -436,8 +541,10 @@ int main(void)
 		TEST(versions_are_pinned_whatever_became_active_since),
 		TEST(table_follows_from_stored_matches_and_forfeits),
 		TEST(result_for_other_entrants_is_left_out),
+		TEST(a_ladder_that_draws_its_maps_has_them_made),
 		TEST(withdrawal_cancel_and_reveal_follow_the_state),
 		TEST(export_has_what_grades_go_by),
+		TEST(grades_have_those_who_never_came),
 		TEST(deadline_of_a_ladder_is_set_and_taken_back),
 		TEST(draw_by_rating_puts_the_best_first),
 	};
