@@ -95,6 +95,39 @@ static void long_swiss_repeats_as_little_as_it_must(void **state)
 		      all);
 }
 
+static void resumes_after_every_prefix_of_results(void **state)
+{
+	static const struct {
+		unsigned entrants, rounds, sets, seats;
+		bool is_rotated;
+	} cases[] = {
+		{ 2, 1, 1, 2, false },  { 5, 3, 1, 2, false },
+		{ 8, 7, 1, 2, true },   { 9, 4, 3, 2, false },
+		{ 16, 4, 1, 2, false }, { 12, 3, 1, 4, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		for (unsigned absent = 0; absent <= 200; absent += 200) {
+			struct tournament_rules rules = swiss(cases[i].rounds);
+			struct play_options options = {
+				.seed = i + absent,
+				.draws_of_1000 = 250,
+				.absent_of_1000 = absent,
+			};
+			struct played played;
+
+			rules.sets = cases[i].sets;
+			rules.seats = rules.group = cases[i].seats;
+			rules.is_rotated = cases[i].is_rotated;
+			played = play_tournament(&rules, cases[i].entrants,
+						 &options);
+			for (size_t n = 0; n <= played.nresults; n++)
+				check_resume(&rules, &played, n, &options);
+			played_release(&played);
+		}
+}
+
 static void equals_meet_equals(void **state)
 {
 	uint64_t apart = 0, pairs = 0;
@@ -335,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_meets_twice_where_that_can_be),
 		cmocka_unit_test(long_swiss_repeats_as_little_as_it_must),
+		cmocka_unit_test(resumes_after_every_prefix_of_results),
 		cmocka_unit_test(equals_meet_equals),
 		cmocka_unit_test(each_seat_comes_equally_often),
 		cmocka_unit_test(buchholz_is_the_opponents_points),

@@ -84,3 +84,46 @@ void played_release(struct played *played)
 	free(played->results);
 	free(played->table);
 }
+
+void check_resume(const struct tournament_rules *rules,
+		  const struct played *played, size_t prefix,
+		  const struct play_options *options)
+{
+	static struct tournament_match before[OPEN_MAX], after[OPEN_MAX];
+	struct tournament *first, *second;
+	size_t nbefore, nafter;
+	bool *is_there = xcalloc(played->nresults, sizeof(*is_there));
+
+	first = tournament_new(rules, played->entrants, options->out_rounds);
+	for (size_t i = 0; i < prefix; i++)
+		assert_int_equal(tournament_add(first, &played->results[i]), 0);
+	nbefore = tournament_next(first, before, OPEN_MAX);
+	/* As the database gives them: by pairing, set and turn. */
+	second = tournament_new(rules, played->entrants, options->out_rounds);
+	for (size_t k = 0; k < prefix; k++) {
+		size_t best = SIZE_MAX;
+
+		for (size_t i = 0; i < prefix; i++) {
+			const struct tournament_result *r = &played->results[i];
+			const struct tournament_result *b =
+				&played->results[best == SIZE_MAX ? i : best];
+
+			if (!is_there[i] &&
+			    (best == SIZE_MAX || r->pairing < b->pairing ||
+			     (r->pairing == b->pairing &&
+			      (r->set < b->set ||
+			       (r->set == b->set && r->turn < b->turn)))))
+				best = i;
+		}
+		is_there[best] = true;
+		assert_int_equal(tournament_add(second, &played->results[best]),
+				 0);
+	}
+	nafter = tournament_next(second, after, OPEN_MAX);
+	assert_int_equal(nbefore, nafter);
+	assert_memory_equal(before, after, nbefore * sizeof(before[0]));
+	assert_int_equal(tournament_round(first), tournament_round(second));
+	free(is_there);
+	tournament_free(first);
+	tournament_free(second);
+}

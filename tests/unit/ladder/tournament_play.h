@@ -29,6 +29,13 @@ struct played play_tournament(const struct tournament_rules *rules,
 			      unsigned entrants,
 			      const struct play_options *options);
 void played_release(struct played *played);
+/*
+ * The same open matches after the first PREFIX results, whether they come as
+ * they came or as the database has them.
+ */
+void check_resume(const struct tournament_rules *rules,
+		  const struct played *played, size_t prefix,
+		  const struct play_options *options);
 /* The result that chance gives a match. */
 struct tournament_result draw_result(const struct tournament_match *match,
 				     const struct play_options *options);
