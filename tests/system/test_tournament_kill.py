@@ -29,7 +29,7 @@ class Cup:
         self.server.admin("ladder add", name="battle", game="image-battle", seats=2,
                           maps=["arena.png"], params="batch=10 maxturns=4", turn_ms=60000)
         for bot in self.bots:
-            self.crowd.add(bot, self.server.add_bot(bot), "battle", (0.005, 0.02))
+            self.crowd.add(bot, self.server.add_bot(bot), "battle", (0.01, 0.1))
 
     def begin(self, **fields):
         self.server.admin("tournament create", name="cup", ladder="battle", entrants=self.bots,
@@ -57,11 +57,16 @@ class Cup:
     def play(self, nmatches):
         """To the end, with KILLS deaths on the way."""
         chance = random.Random(nmatches)
+        decided = [0]
         for step in range(KILLS):
-            wanted = nmatches * (step + 1) // (KILLS + 2)
+            # Each life has to get on, and none may see the end.
+            wanted = max(decided[-1] + 1, nmatches * (step + 1) // (KILLS + 2))
             wait_until(f"{wanted} matches", lambda n=wanted: self.ndecided() >= n, seconds=120)
-            time.sleep(chance.uniform(0, 0.1))
+            time.sleep(chance.uniform(0, 0.05))
             self.kill()
+            decided.append(self.ndecided())
+        print(f"matches decided at each kill: {decided[1:]} of {nmatches}")
+        assert decided == sorted(set(decided)) and decided[-1] < nmatches
         wait_until("the end of the tournament", self.is_finished, seconds=120)
         shown = self.server.admin("tournament show", name="cup")
         table = self.server.admin("tournament table", name="cup")
