@@ -2,6 +2,7 @@
 """Nothing of an embargoed result leaves hilld before the host reveals it."""
 import json
 import re
+import sqlite3
 import subprocess
 import time
 
@@ -52,7 +53,8 @@ class Cup:
         wait_until("the end of the cup", lambda: self.row()["state"] == "finished")
 
     def row(self):
-        return self.server.admin("tournament list")["tournaments"][0]
+        rows = self.server.admin("tournament list")["tournaments"]
+        return next(row for row in rows if row["name"] == "cup")
 
     def ctl(self, *words):
         done = subprocess.run([BUILD / "clients/ctl/hillctl", "--database", self.server.database,
@@ -60,9 +62,9 @@ class Cup:
         assert done.returncode == 0, done.stderr
         return done
 
-    def matches(self):
+    def matches(self, name="cup"):
         """Those of the cup, as everybody who has the database sees them."""
-        played = self.server.admin("tournament show", name="cup")["played"]
+        played = self.server.admin("tournament show", name=name)["played"]
         numbers = {row["match"] for row in played}
         listed = json.loads(self.ctl("--json", "match", "list", "--limit", "1000").stdout)
         return [row for row in listed["matches"] if row["id"] in numbers]
@@ -132,6 +134,27 @@ def test_the_host_sees_results_marked_until_they_are_revealed(cup):
     table = cup.server.admin("tournament table", name="cup")
     assert sum(row["points"] for row in table["standings"]) == 3
     cup.crowd.stop()
+
+
+def test_a_tournament_on_drawn_maps_hides_them_until_its_end(cup):
+    cup.server.admin("ladder add", name="mine", game="lambda-mining", generate="small,flood",
+                     turn_ms=20000)
+    for bot in BOTS:
+        cup.enter(bot, "mine")
+    cup.server.admin("tournament create", name="early", ladder="mine", format="contest", maps=2,
+                     entrants=list(BOTS), starts="2099-01-01")
+    cup.play(ladder="mine", format="contest", maps=2)
+    cup.crowd.stop()
+    maps = {row["map"] for row in cup.matches("cup")}
+    assert len(cup.matches("cup")) == 6 and len(maps) == 2
+    with sqlite3.connect(cup.server.database) as database:
+        shown = dict(database.execute("SELECT name, visibility FROM map"))
+        early = [row[0] for row in database.execute(
+            "SELECT map.visibility FROM map, tournament t, json_each(t.options, '$.maps') m "
+            "WHERE t.name = 'early' AND map.id = m.value")]
+    database.close()
+    assert {shown[name] for name in maps} == {"public"}
+    assert early == ["hidden", "hidden"]
 
 
 def test_no_match_of_a_tournament_is_rated(cup):
