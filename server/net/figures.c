@@ -51,13 +51,15 @@ void figures_record(struct net_figures *figures,
 	for (unsigned i = 0; i < record->nseats; i++) {
 		const struct match_record_seat *seat = &record->seats[i];
 
-		for (unsigned k = 0; k < MATCH_NFAULTS; k++)
+		/* Who looks at the right moment would learn how it went. */
+		for (unsigned k = 0;
+		     k < MATCH_NFAULTS && !record->meeting.is_embargo; k++)
 			figures->faults[k] += seat->faults[k];
 		for (unsigned k = 0; k <= METRICS_BOUNDS; k++)
 			figures->turns.counts[k] += seat->times[k];
 		figures->turns.sum_us += seat->total_us;
 		figures->nturns += seat->requests;
-		if (!record->is_void)
+		if (!record->is_void && !record->meeting.is_embargo)
 			figures->reasons[seat->score.reason]++;
 	}
 }

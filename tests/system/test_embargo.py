@@ -11,6 +11,7 @@ import pytest
 from arena import BARE, RABBITS, picture
 from conftest import BUILD, wait_until
 from crowd import Crowd, Player
+from web import API, start_web
 
 BOTS = ("ann", "bob", "cid")
 TELLING = re.compile(r"\b(score|rank|place|points|wins?|late|early|banked|max-ms)\b")
@@ -134,6 +135,41 @@ def test_the_host_sees_results_marked_until_they_are_revealed(cup):
     table = cup.server.admin("tournament table", name="cup")
     assert sum(row["points"] for row in table["standings"]) == 3
     cup.crowd.stop()
+
+
+def seats_over(web):
+    """How many seats /metrics says have ended somehow."""
+    text = web.ask("/metrics")[2].decode()
+    return sum(int(number) for number in re.findall(r"^hill_seats_total{.*} (\d+)$", text, re.M))
+
+
+def test_the_api_and_the_metrics_know_nothing_of_it(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path)
+    cup = Cup(server)
+    for bot in BOTS:
+        cup.enter(bot)
+    cup.play(embargo=True)
+    cup.crowd.stop()
+    numbers = [row["id"] for row in cup.matches()]
+    everything = {row["id"] for row in web.get("/matches?limit=200")["matches"]}
+    assert not everything & set(numbers)
+    exported = web.ask(f"{API}/export/matches.jsonl")[2].decode()
+    for number in numbers:
+        for part in ("", "/transcript", "/notes", "/grids"):
+            web.get(f"/matches/{number}{part}", status=404)
+        assert f'"id":{number},' not in exported.replace(" ", "")
+    for part in ("", "/matches"):
+        told = web.ask(f"{API}/tournaments/cup{part}")[2].decode()
+        assert not re.search('"(score|rank|points|winner)"', told), told
+    time.sleep(2.5)  # figures are handed over once a second
+    played = len([row for row in json.loads(cup.ctl("--json", "match", "list", "--limit",
+                                                    "1000").stdout)["matches"]])
+    assert seats_over(web) == 2 * (played - len(numbers))
+    server.admin("tournament reveal", name="cup")
+    assert web.get(f"/matches/{numbers[0]}")["id"] == numbers[0]
+    assert '"score"' in json.dumps(web.get(f"/matches/{numbers[0]}"))
+    shown = json.dumps(web.get("/tournaments/cup/matches"))
+    assert all(str(number) in shown for number in numbers)
 
 
 def test_a_tournament_on_drawn_maps_hides_them_until_its_end(cup):
