@@ -154,7 +154,7 @@ static void assert_admitted(const struct game *game, const struct game_map *map,
 		.limit_ms = 100,
 	};
 	struct game_error error = { "" };
-	struct game_state *state;
+	struct game_state *state = NULL;
 
 	assert_int_equal(game_params_parse(game, "", setup.params, &error), 0);
 	if (game_admit(game, map, &setup, &error) < 0 ||

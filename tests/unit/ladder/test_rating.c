@@ -322,9 +322,14 @@ static void refuses_what_is_no_rating_and_touches_nothing(void **state)
 {
 	static const unsigned ranks[RATING_PLACES + 1];
 	static const struct rating wrong[] = {
-		{ NAN, 1 },       { 25, NAN },      { INFINITY, 1 },
-		{ 25, INFINITY }, { -INFINITY, 1 }, { 25, -1 },
-		{ 2e9, 1 },       { 25, 2e9 },
+		{ (double)NAN, 1 },
+		{ 25, (double)NAN },
+		{ (double)INFINITY, 1 },
+		{ 25, (double)INFINITY },
+		{ -(double)INFINITY, 1 },
+		{ 25, -1 },
+		{ 2e9, 1 },
+		{ 25, 2e9 },
 	};
 	struct rating many[RATING_PLACES + 1];
 

@@ -478,7 +478,7 @@ static void refuses_what_is_no_ranking(void **state)
 						    { 1, 2 } };
 	static const struct refit_place beyond[] = { { 1, 0 }, { 4, 1 } };
 	static const struct refit_place many[RATING_PLACES + 1];
-	static const double nowhere[4] = { 0, NAN, 0, 0 };
+	static const double nowhere[4] = { 0, (double)NAN, 0, 0 };
 	struct refit refit;
 
 	(void)state;
