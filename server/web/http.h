@@ -3,10 +3,20 @@
  * http.h - HTTP/1.1 on libevent's bufferevents: connections, their bounds,
  * requests in, replies out.
  *
- * Why not evhttp: that of libevent 2.1 cannot bound the number of connections
- * or the time of a whole head (each byte starts its time-outs again), answers
- * some refusals with its own pages and others with a reset, and ends the
- * process when a client writes at the wrong moment.
+ * Why not evhttp. Tried with libevent 2.1.12 and evhttp_set_timeout(2),
+ * evhttp_set_max_headers_size(), evhttp_set_max_body_size():
+ *
+ *  - Time. Each byte starts the time-out again: a head of one byte a second
+ *    was still being read after 20 s, a body after 12 s.
+ *  - Refusals. A method not allowed is answered 501, too long a head 400 and
+ *    too long a body 413, in its own HTML each time; 2.1 has no hook for it
+ *    (evhttp_set_errorcb comes with 2.2), and we owe RFC 9457 documents.
+ *  - Bounds on connections. Accepting can rest (evhttp_bind_listener,
+ *    evconnlistener_disable) and evhttp_set_bevcb counts births, but nothing
+ *    tells of the end of a connection that has asked nothing.
+ *  - Strictness. /bot/x%00 is handed to the function for /bot/x; two
+ *    different Content-Lengths are taken, as are folded headers, a
+ *    Transfer-Encoding of gzip and HTTP/1.1 without a Host.
  *
  * Each request goes to the handler, which owns it until it has answered it:
  * by http_reply(), now or later, or by http_begin() ... http_end(). Whether
