@@ -5,6 +5,7 @@
 #include "clients/ctl/match_view.h"
 #include "clients/ctl/table.h"
 #include "server/games/game.h"
+#include "server/store/record_json.h"
 
 enum { LIST_MAX = 100000 };
 
@@ -60,8 +61,8 @@ static void print_matches_json(const struct row_match_list *list)
 	json_t *matches = json_array(), *document;
 
 	for (size_t i = 0; i < list->nmatches; i++)
-		(void)json_array_append_new(matches,
-					    match_json(&list->matches[i]));
+		(void)json_array_append_new(
+			matches, record_match_json(&list->matches[i]));
 	document = json_pack("{s:b, s:o}", "ok", 1, "matches", matches);
 	ctl_print_json(document);
 	json_decref(document);

@@ -5,6 +5,7 @@
 #include "clients/ctl/match_view.h"
 #include "clients/ctl/table.h"
 #include "server/games/game.h"
+#include "server/store/record_json.h"
 
 static void print_seats(const struct row_match *match)
 {
@@ -110,7 +111,7 @@ int run_match_show(const struct ctl *ctl, const struct ctl_call *call)
 	channel_close(&channel);
 	if (status == CTL_OK && ctl->is_json) {
 		json_t *document = json_pack("{s:b, s:o}", "ok", 1, "match",
-					     match_json(&match));
+					     record_match_json(&match));
 
 		ctl_print_json(document);
 		json_decref(document);
@@ -169,8 +170,8 @@ static void print_summary_json(const struct row_summary *summary)
 			"{s:s, s:s, s:I, s:I, s:o, s:o}", "game", row->game,
 			"bot", row->bot, "matches", (json_int_t)row->matches,
 			"embargoed", (json_int_t)row->embargoed, "mean_score",
-			match_real(row->mean_score), "best_score",
-			match_real(row->best_score));
+			record_real(row->mean_score), "best_score",
+			record_real(row->best_score));
 
 		/* Alone in its matches a bot wins nothing. */
 		(void)json_object_set_new(

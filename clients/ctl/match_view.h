@@ -5,18 +5,6 @@
 
 #include "clients/ctl/ctl.h"
 
-/* The caller's. Seeds and the digest are texts: no reader rounds them. */
-json_t *match_json(const struct row_match *match) WARN_UNUSED;
-/* A number, or null where JSON has none for it. */
-json_t *match_real(double value) WARN_UNUSED;
-/* 64 bits in hexadecimal. */
-json_t *match_hex(uint64_t value) WARN_UNUSED;
-/*
- * Add to OBJECT the LEN bytes of TEXT as NAME; where they are no text that
- * every JSON reader takes, as NAME_base64.
- */
-void match_add_bytes(json_t *object, const char *name, const char *text,
-		     size_t len);
 /*
  * The match that CALL names: its argument, or 0 for the newest with --seed
  * and --ladder. CTL_OK with *RET, or CTL_USAGE after it was told why.

@@ -7,6 +7,7 @@
 #include "clients/ctl/match_view.h"
 #include "clients/ctl/table.h"
 #include "server/match/notes.h"
+#include "server/store/record_json.h"
 #include "server/store/rerun.h"
 
 enum { ALL_SEATS = -1, TIME_BYTES = 32 };
@@ -53,7 +54,7 @@ static void on_line(void *context, unsigned seat, const char *text, size_t len)
 	} else {
 		json = json_pack("{s:i, s:s}", "seat", (int)seat + 1, "dir",
 				 "saw");
-		match_add_bytes(json, "text", text, len);
+		record_add_bytes(json, "text", text, len);
 		(void)json_array_append_new(viewer->lines, json);
 	}
 }
@@ -82,7 +83,7 @@ static void show_remark(struct viewer *viewer, const struct note *note)
 	} else {
 		json = json_pack("{s:i, s:s}", "seat", (int)note->seat + 1,
 				 "dir", "note");
-		match_add_bytes(json, "text", buf_text(&text), text.len);
+		record_add_bytes(json, "text", buf_text(&text), text.len);
 		(void)json_array_append_new(viewer->lines, json);
 	}
 	buf_release(&text);
@@ -210,9 +211,9 @@ static void add_input(struct viewer *viewer,
 			  (json_int_t)turn);
 
 	if (entry->kind == GAME_REPLY)
-		match_add_bytes(json, "text", entry->text, entry->len);
+		record_add_bytes(json, "text", entry->text, entry->len);
 	if (text->len > 0)
-		match_add_bytes(json, "note", buf_text(text), text->len);
+		record_add_bytes(json, "note", buf_text(text), text->len);
 	if (note != NULL && note->kind != NOTE_GONE)
 		(void)json_object_set_new(
 			json, "ms", json_real((double)note->time_us / 1000));
@@ -303,12 +304,12 @@ static void print_document(const struct row_match *match,
 		(void)json_array_append_new(
 			scores,
 			json_pack("{s:i, s:o, s:i, s:s}", "seat", (int)i + 1,
-				  "score", match_real(result->scores[i].score),
+				  "score", record_real(result->scores[i].score),
 				  "rank", (int)result->scores[i].rank, "reason",
 				  game_reason_word(result->scores[i].reason)));
-	document =
-		json_pack("{s:b, s:o, s:O, s:o}", "ok", 1, "match",
-			  match_json(match), "lines", lines, "scores", scores);
+	document = json_pack("{s:b, s:o, s:O, s:o}", "ok", 1, "match",
+			     record_match_json(match), "lines", lines, "scores",
+			     scores);
 	ctl_print_json(document);
 	json_decref(document);
 }

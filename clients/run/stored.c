@@ -14,7 +14,7 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /*
- * The bytes that match_add_bytes of hillctl put under KEY, appended to RET.
+ * The bytes that record_add_bytes() put under KEY, appended to RET.
  * False: they are not there, or too many.
  */
 static bool add_bytes(const json_t *object, const char *key, struct buf *ret)

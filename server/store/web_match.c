@@ -8,6 +8,7 @@
  * long, and each page says where the next one begins.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "server/store/web_internal.h"
@@ -177,6 +178,34 @@ int store_web_match(struct store *store, int64_t id, json_t **ret,
 	return web_end(store, err, NULL);
 }
 
+/* Hidden bots have no name, here as elsewhere. */
+static int mask_seats(struct db *db, struct row_match *match,
+		      struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT s.number FROM seat s JOIN bot_version v ON v.id = "
+		   "s.bot_version_id JOIN bot b ON b.id = v.bot_id "
+		   "WHERE s.match_id = ?1 AND NOT " VISIBLE_BOT,
+		   error);
+	query_bind_i64(&query, 1, match->id);
+	while ((err = query_step(&query)) > 0) {
+		int64_t number = query_i64(&query, 0);
+		struct row_seat *seat;
+
+		if (number < 1 || number > match->nseats)
+			continue;
+		seat = &match->seats[number - 1];
+		(void)snprintf(seat->bot, sizeof(seat->bot), "(hidden)");
+		seat->bot_id = 0;
+		seat->version = 0;
+	}
+	query_close(&query);
+	return err;
+}
+
 int store_web_record(struct store *store, int64_t id, struct row_record *ret,
 		     struct store_error *error)
 {
@@ -193,7 +222,16 @@ int store_web_record(struct store *store, int64_t id, struct row_record *ret,
 		return -EACCES;
 	}
 	/* What is whole stays so: a closed round never opens again. */
-	return err != 0 ? err : store_record(store, id, ret, error);
+	if (err == 0)
+		err = store_record(store, id, ret, error);
+	if (err != 0)
+		return err;
+	(void)pthread_mutex_lock(&db->lock);
+	err = mask_seats(db, &ret->match, error);
+	(void)pthread_mutex_unlock(&db->lock);
+	if (err < 0)
+		row_record_release(ret);
+	return err;
 }
 
 /* ---- a search ---- */

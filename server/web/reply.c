@@ -16,7 +16,6 @@
 enum {
 	GZIP_LEAST = 400, /* bytes; below it is not worth it */
 	GZIP_LEVEL = 3,
-	TAG_BYTES = 24,
 	HEADERS_BYTES = 1024,
 	DETAIL_BYTES = 640,
 	GZIP_WINDOW = 15 + 16, /* zlib's way to say gzip */
@@ -78,38 +77,86 @@ static char *compress_bytes(const char *bytes, size_t len, size_t *ret_len)
 	return packed;
 }
 
-void reply_bytes(struct web_call *call, unsigned status, const char *type,
-		 const char *bytes, size_t len)
+static void make_tag(const char *bytes, size_t len, char ret[REPLY_TAG_BYTES])
+{
+	(void)snprintf(ret, REPLY_TAG_BYTES, "W/\"%016" PRIx64 "\"",
+		       digest(bytes, len));
+}
+
+/* Answer with READY as it is: what it has of a compressed form is sent. */
+static void send_ready(struct web_call *call, unsigned status, const char *type,
+		       const struct reply_ready *ready)
 {
 	struct http_request *request = call->request;
-	char tag[TAG_BYTES], headers[HEADERS_BYTES];
-	struct http_response response = { status, type, headers, bytes, len };
-	size_t packed_len = 0;
-	char *packed = NULL;
+	const char *known = http_head_get(&request->head, "if-none-match");
+	char headers[HEADERS_BYTES];
+	struct http_response response = { status, type, headers, ready->bytes,
+					  ready->len };
+	bool is_packed = ready->packed != NULL;
 
-	(void)snprintf(tag, sizeof(tag), "W/\"%016" PRIx64 "\"",
-		       digest(bytes, len));
 	if (status == 200 && request->head.method != HTTP_POST &&
-	    is_known(http_head_get(&request->head, "if-none-match"), tag)) {
+	    is_known(known, ready->tag)) {
 		response.status = 304;
 		response.len = 0;
-	} else if (len >= GZIP_LEAST && takes_gzip(request)) {
-		packed = compress_bytes(bytes, len, &packed_len);
-	}
-	if (packed != NULL) {
-		response.body = packed;
-		response.len = packed_len;
+		is_packed = false;
+	} else if (is_packed) {
+		response.body = ready->packed;
+		response.len = ready->packed_len;
 	}
 	(void)snprintf(headers, sizeof(headers), "%s%s%s%s%s%s", REPLY_HEADERS,
-		       status == 200 ? "ETag: " : "", status == 200 ? tag : "",
+		       status == 200 ? "ETag: " : "",
+		       status == 200 ? ready->tag : "",
 		       status == 200 ? "\r\n" : "",
-		       packed != NULL ? "Content-Encoding: gzip\r\n" : "",
+		       is_packed ? "Content-Encoding: gzip\r\n" : "",
 		       status == 401 ? "WWW-Authenticate: Bearer\r\n"
 		       : status == 503 || status == 429 ? "Retry-After: 5\r\n"
 							: "");
 	http_reply(request, &response);
-	free(packed);
 	call_free(call);
+}
+
+void reply_bytes(struct web_call *call, unsigned status, const char *type,
+		 const char *bytes, size_t len)
+{
+	struct http_request *request = call->request;
+	const char *known = http_head_get(&request->head, "if-none-match");
+	struct reply_ready ready = { .bytes = (char *)(uintptr_t)bytes,
+				     .len = len };
+
+	make_tag(bytes, len, ready.tag);
+	if (len >= GZIP_LEAST && takes_gzip(request) &&
+	    !(status == 200 && is_known(known, ready.tag)))
+		ready.packed = compress_bytes(bytes, len, &ready.packed_len);
+	send_ready(call, status, type, &ready);
+	free(ready.packed);
+}
+
+void reply_ready_make(struct reply_ready *ready, char *bytes_take, size_t len)
+{
+	memset(ready, 0, sizeof(*ready));
+	ready->bytes = bytes_take;
+	ready->len = len;
+	make_tag(bytes_take, len, ready->tag);
+	if (len >= GZIP_LEAST)
+		ready->packed =
+			compress_bytes(bytes_take, len, &ready->packed_len);
+}
+
+void reply_ready_release(struct reply_ready *ready)
+{
+	free(ready->bytes);
+	free(ready->packed);
+	memset(ready, 0, sizeof(*ready));
+}
+
+void reply_prepared(struct web_call *call, const char *type,
+		    const struct reply_ready *ready)
+{
+	struct reply_ready mine = *ready;
+
+	if (!takes_gzip(call->request))
+		mine.packed = NULL;
+	send_ready(call, 200, type, &mine);
 }
 
 void reply_json(struct web_call *call, unsigned status, json_t *value_take)

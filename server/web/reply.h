@@ -29,6 +29,26 @@ void reply_json(struct web_call *call, unsigned status, json_t *value_take);
 /* BYTES are borrowed for the call. */
 void reply_bytes(struct web_call *call, unsigned status, const char *type,
 		 const char *bytes, size_t len);
+
+enum { REPLY_TAG_BYTES = 24 };
+
+/* A reply made beforehand, with its tag and its compressed form. */
+struct reply_ready {
+	char *bytes; /* owned, as the next one: reply_ready_release() */
+	size_t len;
+	char *packed; /* gzip; NULL where that is no shorter */
+	size_t packed_len;
+	char tag[REPLY_TAG_BYTES];
+};
+
+/* Any thread. BYTES (malloc's) are taken over. */
+void reply_ready_make(struct reply_ready *ready, char *bytes_take, size_t len);
+/* All zero is fine. */
+void reply_ready_release(struct reply_ready *ready);
+/* Answer CALL with READY, which stays its owner's: 200, or 304. */
+void reply_prepared(struct web_call *call, const char *type,
+		    const struct reply_ready *ready);
+
 /* One word CODE for programs, a sentence for people. */
 void reply_problem(struct web_call *call, unsigned status, const char *code,
 		   const char *format, ...) PRINTF_LIKE(4, 5);

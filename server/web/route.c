@@ -69,6 +69,7 @@ const struct route web_routes[] = {
 	{ HTTP_GET, "/api/v1/matches/{match}", api_match, none },
 	{ HTTP_GET, "/api/v1/matches/{match}/transcript", api_transcript, none },
 	{ HTTP_GET, "/api/v1/matches/{match}/notes", api_notes, none },
+	{ HTTP_GET, "/api/v1/matches/{match}/record", api_record, none },
 	{ HTTP_GET, "/api/v1/matches/{match}/grids", api_grids, grids },
 	{ HTTP_GET, "/api/v1/maps", api_maps, maps },
 	{ HTTP_GET, "/api/v1/maps/{game}/{map}", api_map, none },

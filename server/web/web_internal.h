@@ -142,6 +142,7 @@ void api_matches(struct web_call *call);
 void api_match(struct web_call *call);
 void api_transcript(struct web_call *call);
 void api_notes(struct web_call *call);
+void api_record(struct web_call *call);
 void api_grids(struct web_call *call);
 void grids_free(struct web *web);
 void api_maps(struct web_call *call);

@@ -155,7 +155,7 @@ def test_the_api_and_the_metrics_know_nothing_of_it(start_hilld, tmp_path):
     assert not everything & set(numbers)
     exported = web.ask(f"{API}/export/matches.jsonl")[2].decode()
     for number in numbers:
-        for part in ("", "/transcript", "/notes", "/grids"):
+        for part in ("", "/transcript", "/notes", "/grids", "/record"):
             web.get(f"/matches/{number}{part}", status=404)
         assert f'"id":{number},' not in exported.replace(" ", "")
     for part in ("", "/matches"):

@@ -191,7 +191,7 @@ def test_no_route_tells_what_is_hidden(site):
     for number in (900, 901):
         assert listed[number]["whole"] is False
         assert listed[number]["seed"] is listed[number]["map"] is None
-        for part in ("transcript", "notes", "grids"):
+        for part in ("transcript", "notes", "grids", "record"):
             assert web.get(f"/matches/{number}/{part}", 403)["code"] == "not-yet"
     assert listed[904]["seats"][0]["bot"] is None
     assert web.get("/bots/secretive", 404)
