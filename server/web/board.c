@@ -2,10 +2,16 @@
 /*
  * board.c - standings, put in order once and served from memory.
  *
- * When the database has changed, at most once in BOARDS_US, the worker reads
- * every ladder's ratings, puts them in order and writes each line as JSON into
- * one text; a page is then a slice of it. All pages that show a rating take it
+ * When the database has changed, at most once in BOARDS_US and in less than a
+ * BOARDS_SHARE-th of its time, the worker reads every ladder's ratings, puts
+ * them in order and writes each line as JSON into one text; a page is then a
+ * slice of it. The pages that come one after the other from the first one on,
+ * of the usual size, it makes ready whole, with tag and compressed form: to
+ * answer them costs web's thread a copy. All pages that show a rating take it
  * from here, so that no two show different ones at the same moment.
+ *
+ * A board does not change once it is made; a stream may hold it while a newer
+ * one takes its place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +25,9 @@ enum {
 	BOARDS_US = 1000000,
 	BOARDS_IDLE_US = 60 * 1000000, /* marks of inactivity grow by time */
 	BOARD_BYTES = 256 * 1024 * 1024,
-	BOARD_PAGE = 100,
+	BOARDS_SHARE = 20,
+	BOARD_PAGE = 100,      /* lines, unless the client says otherwise */
+	BOARD_READY_MAX = 256, /* pages made ready, of each kind */
 	EVENT_LINES = 20,
 };
 
@@ -31,8 +39,17 @@ struct board_line {
 	bool is_active;
 };
 
+/* A page made ready. */
+struct board_page {
+	size_t after;
+	struct reply_ready reply; /* owned */
+};
+
+enum board_kind { BOARD_ALL, BOARD_ACTIVE, BOARD_NKINDS };
+
 struct board {
 	LIST_ENTRY(board) link;
+	unsigned refs; /* web's thread: the list's, and streams' */
 	char ladder[LIMIT_NAME_BYTES + 1];
 	char game[LIMIT_NAME_BYTES + 1];
 	bool is_rated;
@@ -41,17 +58,27 @@ struct board {
 	struct board_line *lines; /* owned; in order of the table */
 	size_t nlines;
 	struct buf text;
+	struct board_page *pages[BOARD_NKINDS]; /* owned, by `after` */
+	size_t npages[BOARD_NKINDS];
 };
 
 struct boards_job {
 	struct web_job base; /* first */
 	LIST_HEAD(, board) boards;
+	int64_t took_us;
 	int rc;
 	struct store_error error;
 };
 
-static void board_free(struct board *board)
+void board_unref(struct board *board)
 {
+	if (board == NULL || --board->refs > 0)
+		return;
+	for (unsigned kind = 0; kind < BOARD_NKINDS; kind++) {
+		for (size_t i = 0; i < board->npages[kind]; i++)
+			reply_ready_release(&board->pages[kind][i].reply);
+		free(board->pages[kind]);
+	}
 	free(board->lines);
 	buf_release(&board->text);
 	free(board);
@@ -63,7 +90,7 @@ void boards_free(struct web *web)
 
 	while ((board = LIST_FIRST(&web->boards)) != NULL) {
 		LIST_REMOVE(board, link);
-		board_free(board);
+		board_unref(board);
 	}
 }
 
@@ -193,11 +220,97 @@ static void write_lines(struct board *board, const struct web_table *table,
 	}
 }
 
+/* Lines from AFTER on, LIMIT of them, of every version. */
+static size_t add_slice(const struct board *board, size_t after, size_t limit,
+			struct buf *out)
+{
+	size_t end =
+		after + limit < board->nlines ? after + limit : board->nlines;
+	const struct board_line *last;
+
+	if (after >= end)
+		return 0;
+	last = &board->lines[end - 1];
+	buf_add(out, board->text.data + board->lines[after].start,
+		last->start + last->len - board->lines[after].start);
+	return end < board->nlines ? end : 0;
+}
+
+/* Likewise, of those versions alone that play now. */
+static size_t add_active(const struct board *board, size_t after, size_t limit,
+			 struct buf *out)
+{
+	size_t count = 0;
+
+	for (size_t i = after; i < board->nlines; i++) {
+		const struct board_line *line = &board->lines[i];
+
+		if (!line->is_active)
+			continue;
+		if (count == limit)
+			return i;
+		if (count++ > 0)
+			buf_add_char(out, ',');
+		buf_add(out, board->text.data + line->start, line->len);
+	}
+	return 0;
+}
+
+/* The page of KIND from AFTER on; returns where the next one begins, or 0. */
+static size_t add_page(const struct board *board, enum board_kind kind,
+		       size_t after, size_t limit, struct buf *out)
+{
+	size_t next;
+
+	buf_add_format(out,
+		       "{\"ladder\":\"%s\",\"game\":\"%s\",\"rated\":%s,"
+		       "\"sequence\":%lld,\"count\":%zu,\"standings\":[",
+		       board->ladder, board->game,
+		       board->is_rated ? "true" : "false",
+		       (long long)board->sequence, board->nlines);
+	next = kind == BOARD_ACTIVE ? add_active(board, after, limit, out)
+				    : add_slice(board, after, limit, out);
+	if (next == 0)
+		buf_add_text(out, "],\"next\":null}");
+	else
+		buf_add_format(out, "],\"next\":%zu}", next);
+	return next;
+}
+
+/* Those of one kind, as a client goes through them. */
+static void make_pages(struct board *board, enum board_kind kind)
+{
+	size_t after = 0, count = 0;
+	struct board_page *pages = xcalloc(BOARD_READY_MAX, sizeof(*pages));
+
+	do {
+		struct buf text = BUF_INIT(BOARD_BYTES);
+		struct board_page *page = &pages[count];
+		char *bytes;
+
+		page->after = after;
+		after = add_page(board, kind, after, BOARD_PAGE, &text);
+		bytes = text.is_failed ? NULL : malloc(text.len);
+		if (bytes != NULL) {
+			memcpy(bytes, text.data, text.len);
+			reply_ready_make(&page->reply, bytes, text.len);
+			count++;
+		}
+		buf_release(&text);
+		if (bytes == NULL)
+			break;
+	} while (after != 0 && count < BOARD_READY_MAX);
+	board->pages[kind] = pages;
+	board->npages[kind] = count;
+}
+
 static struct board *board_new(const struct web_table *table, int64_t now_us)
 {
 	struct board *board = xcalloc(1, sizeof(*board));
 	struct placed *placed = xcalloc(table->nrows + 1, sizeof(*placed));
+	bool has_old = false;
 
+	board->refs = 1;
 	buf_init(&board->text, BOARD_BYTES);
 	memcpy(board->ladder, table->ladder, sizeof(board->ladder));
 	memcpy(board->game, table->game, sizeof(board->game));
@@ -209,6 +322,11 @@ static struct board *board_new(const struct web_table *table, int64_t now_us)
 		place_contest(table, placed);
 	write_lines(board, table, placed);
 	free(placed);
+	make_pages(board, BOARD_ALL);
+	for (size_t i = 0; i < board->nlines; i++)
+		has_old |= !board->lines[i].is_active;
+	if (has_old) /* else they are the same */
+		make_pages(board, BOARD_ACTIVE);
 	return board;
 }
 
@@ -217,6 +335,7 @@ static void make_boards(struct web_job *web_job)
 	struct boards_job *job = (struct boards_job *)(void *)web_job;
 	struct store *store = job->base.web->worker;
 	json_t *ladders = NULL, *ladder;
+	int64_t begun_us = clock_now_us();
 	size_t i;
 
 	job->rc = store_web_ladders(store, &ladders, &job->error);
@@ -237,6 +356,7 @@ static void make_boards(struct web_job *web_job)
 		store_web_table_release(&table);
 	}
 	json_decref(ladders);
+	job->took_us = clock_now_us() - begun_us;
 }
 
 /* ---- web's thread ---- */
@@ -277,6 +397,9 @@ static void finish_boards(struct web_job *web_job)
 
 	web->has_boards_job = false;
 	web->boards_us = clock_now_us();
+	web->boards_rest_us = BOARDS_SHARE * job->took_us;
+	if (web->boards_rest_us < BOARDS_US)
+		web->boards_rest_us = BOARDS_US;
 	if (job->rc < 0) {
 		log_error("event=standings_unread reason=\"%s\"",
 			  job->error.text);
@@ -291,7 +414,7 @@ static void finish_boards(struct web_job *web_job)
 					       buf_text(&board->text)) != 0;
 		if (old != NULL) {
 			LIST_REMOVE(old, link);
-			board_free(old);
+			board_unref(old);
 		}
 		LIST_INSERT_HEAD(&web->boards, board, link);
 		if (is_new)
@@ -319,7 +442,8 @@ void boards_refresh(struct web *web)
 	struct store_error error;
 	struct boards_job *job;
 
-	if (web->has_boards_job || now_us - web->boards_us < BOARDS_US ||
+	if (web->has_boards_job ||
+	    now_us - web->boards_us < web->boards_rest_us ||
 	    store_web_stamp(web->store, &stamp, &error) < 0)
 		return;
 	if (stamp == web->stamp && now_us - web->boards_us < BOARDS_IDLE_US)
@@ -338,75 +462,75 @@ void boards_refresh(struct web *web)
 
 /* ---- answers ---- */
 
-/* Lines from AFTER on, LIMIT of them, of every version. */
-static size_t add_slice(const struct board *board, size_t after, size_t limit,
-			struct buf *out)
+static const struct board_page *find_page(const struct board *board,
+					  enum board_kind kind, size_t after)
 {
-	size_t end =
-		after + limit < board->nlines ? after + limit : board->nlines;
-	const struct board_line *last;
+	const struct board_page *pages = board->pages[kind];
+	size_t low = 0, high = board->npages[kind];
 
-	if (after >= end)
-		return 0;
-	last = &board->lines[end - 1];
-	buf_add(out, board->text.data + board->lines[after].start,
-		last->start + last->len - board->lines[after].start);
-	return end < board->nlines ? end : 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pages[middle].after == after)
+			return &pages[middle];
+		if (pages[middle].after < after)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
 }
 
-/* Likewise, of those versions alone that play now. */
-static size_t add_active(const struct board *board, size_t after, size_t limit,
-			 struct buf *out)
+struct board *board_of_call(struct web_call *call, const char *ladder)
 {
-	size_t count = 0;
+	struct board *board = find_board(call->web, ladder);
 
-	for (size_t i = after; i < board->nlines; i++) {
-		const struct board_line *line = &board->lines[i];
+	if (board == NULL)
+		reply_problem(call, 404, "not-found", "there is no ladder %s",
+			      ladder);
+	else
+		board->refs++;
+	return board;
+}
 
-		if (!line->is_active)
-			continue;
-		if (count == limit)
-			return i;
-		if (count++ > 0)
-			buf_add_char(out, ',');
-		buf_add(out, board->text.data + line->start, line->len);
-	}
-	return 0;
+const char *board_line(const struct board *board, size_t i, size_t *ret_len)
+{
+	if (i >= board->nlines)
+		return NULL;
+	*ret_len = board->lines[i].len;
+	return board->text.data + board->lines[i].start;
 }
 
 void board_standings(struct web_call *call)
 {
 	const char *versions = call_text(call, "versions");
-	const struct board *board = find_board(call->web, call->args[0]);
-	size_t after = (size_t)call_number(call, "after", 0), next;
+	size_t after = (size_t)call_number(call, "after", 0);
 	size_t limit = (size_t)call_number(call, "limit", BOARD_PAGE);
+	struct board *board = board_of_call(call, call->args[0]);
+	const struct board_page *page = NULL;
+	enum board_kind kind = BOARD_ALL;
 	struct buf body = BUF_INIT(WEB_OUTPUT_BYTES);
 
-	if (board == NULL) {
-		reply_problem(call, 404, "not-found", "there is no ladder %s",
-			      call->args[0]);
+	if (board == NULL)
+		return;
+	if (versions != NULL && strcmp(versions, "active") == 0 &&
+	    board->npages[BOARD_ACTIVE] > 0)
+		kind = BOARD_ACTIVE;
+	if (limit == BOARD_PAGE)
+		page = find_page(board, kind, after);
+	if (page != NULL) {
+		reply_prepared(call, REPLY_JSON, &page->reply);
+		board_unref(board);
 		return;
 	}
-	buf_add_format(&body,
-		       "{\"ladder\":\"%s\",\"game\":\"%s\",\"rated\":%s,"
-		       "\"sequence\":%lld,\"count\":%zu,\"standings\":[",
-		       board->ladder, board->game,
-		       board->is_rated ? "true" : "false",
-		       (long long)board->sequence, board->nlines);
-	if (versions != NULL && strcmp(versions, "active") == 0)
-		next = add_active(board, after, limit, &body);
-	else
-		next = add_slice(board, after, limit, &body);
-	if (next == 0)
-		buf_add_text(&body, "],\"next\":null}");
-	else
-		buf_add_format(&body, "],\"next\":%zu}", next);
+	(void)add_page(board, kind, after, limit, &body);
 	if (body.is_failed)
 		reply_problem(call, 503, "out-of-memory",
 			      "there is no memory for this reply");
 	else
 		reply_bytes(call, 200, REPLY_JSON, body.data, body.len);
 	buf_release(&body);
+	board_unref(board);
 }
 
 json_t *boards_of_bot(struct web *web, const char *name)

@@ -78,6 +78,8 @@ const struct route web_routes[] = {
 	{ HTTP_GET, "/api/v1/tournaments/{tournament}/matches", api_tournament_matches, onward },
 	{ HTTP_GET, "/api/v1/export/matches.jsonl", api_export_lines, whole },
 	{ HTTP_GET, "/api/v1/export/matches.csv", api_export_csv, whole },
+	{ HTTP_GET, "/api/v1/export/standings/{ladder}/all.jsonl", api_board_lines, none },
+	{ HTTP_GET, "/api/v1/export/standings/{ladder}/all.csv", api_board_csv, none },
 	{ HTTP_GET, "/api/v1/events/matches", events_matches, ladder },
 	{ HTTP_GET, "/api/v1/events/standings", events_standings, ladder },
 };

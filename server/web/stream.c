@@ -15,6 +15,7 @@
 enum {
 	PIECE_BYTES = 65536, /* made at once, at least */
 	PIECE_MAX = 33 * 1024 * 1024,
+	BOARD_LINES = 200,  /* of standings, in a piece */
 	EXPORT_LINES = 100, /* matches read at once */
 };
 
@@ -25,7 +26,9 @@ struct stream {
 	struct row_record record; /* transcripts and notes */
 	struct transcript_reader *transcript;
 	struct notes_reader *notes;
-	struct web_filter filter; /* exports */
+	struct web_filter filter; /* exports of matches */
+	struct board *board;      /* held: exports of standings */
+	size_t line;              /* the next one of it */
 	struct event *again;      /* owned; the next turn, or NULL */
 };
 
@@ -38,6 +41,7 @@ static void stream_free(struct stream *stream)
 	if (stream->notes != NULL)
 		notes_close(stream->notes);
 	row_record_release(&stream->record);
+	board_unref(stream->board);
 	call_free(stream->call);
 	free(stream);
 }
@@ -416,4 +420,92 @@ void api_export_csv(struct web_call *call)
 {
 	stream_export(call, "text/csv; charset=utf-8; header=present", CSV_HEAD,
 		      make_csv);
+}
+
+/* ---- standings ---- */
+
+static int make_board_lines(struct stream *stream, struct buf *out)
+{
+	const char *line;
+	size_t len;
+
+	for (unsigned i = 0; i < BOARD_LINES; i++) {
+		line = board_line(stream->board, stream->line, &len);
+		if (line == NULL)
+			return 0;
+		stream->line++;
+		buf_add(out, line, len);
+		buf_add_char(out, '\n');
+	}
+	return 1;
+}
+
+#define BOARD_HEAD                                                       \
+	"rank,bot,version,owner,house,active,rounds,matches,mean_score," \
+	"rating,mu,sigma,low,high,provisional,inactive,last\r\n"
+
+static void add_board_row(struct buf *out, const json_t *row)
+{
+	static const char *const head[] = { "rank",   "bot",     "version",
+					    "owner",  "house",   "active",
+					    "rounds", "matches", "mean_score",
+					    "rating", "mu",      "sigma" };
+	static const char *const tail[] = { "provisional", "inactive", "last" };
+	const json_t *interval = json_object_get(row, "interval");
+
+	add_cells(out, row, head, COUNT(head), true);
+	for (size_t i = 0; i < 2; i++) {
+		buf_add_char(out, ',');
+		add_cell(out, json_array_get(interval, i));
+	}
+	add_cells(out, row, tail, COUNT(tail), false);
+	buf_add_text(out, "\r\n");
+}
+
+static int make_board_csv(struct stream *stream, struct buf *out)
+{
+	const char *line;
+	size_t len;
+
+	for (unsigned i = 0; i < BOARD_LINES; i++) {
+		json_t *row;
+
+		line = board_line(stream->board, stream->line, &len);
+		if (line == NULL)
+			return 0;
+		stream->line++;
+		row = json_loadb(line, len, 0, NULL);
+		if (row == NULL)
+			return -ENOMEM;
+		add_board_row(out, row);
+		json_decref(row);
+	}
+	return 1;
+}
+
+static void stream_board(struct web_call *call, const char *type,
+			 const char *head,
+			 int (*make)(struct stream *stream, struct buf *out))
+{
+	struct board *board = board_of_call(call, call->args[0]);
+	struct stream *stream;
+
+	if (board == NULL)
+		return;
+	stream = xcalloc(1, sizeof(*stream));
+	stream->call = call;
+	stream->make = make;
+	stream->board = board;
+	stream_begin(stream, type, head);
+}
+
+void api_board_lines(struct web_call *call)
+{
+	stream_board(call, REPLY_LINES, NULL, make_board_lines);
+}
+
+void api_board_csv(struct web_call *call)
+{
+	stream_board(call, "text/csv; charset=utf-8; header=present",
+		     BOARD_HEAD, make_board_csv);
 }

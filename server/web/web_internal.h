@@ -77,9 +77,9 @@ struct web {
 	int64_t fed_us;       /* when it came, monotonic */
 	int64_t stamp;        /* of the database, as last looked at */
 	LIST_HEAD(, board) boards;
-	bool has_boards_job;     /* the worker makes new ones */
-	int64_t boards_us;       /* when they were last made, monotonic */
-	unsigned boards_ladders; /* that were there then */
+	bool has_boards_job;    /* the worker makes new ones */
+	int64_t boards_us;      /* when they were last made, monotonic */
+	int64_t boards_rest_us; /* not before that are they made again */
 
 	LIST_HEAD(, subscriber) subscribers;
 	unsigned nsubscribers;
@@ -110,6 +110,14 @@ void boards_first(struct web *web);
 /* Make the tables anew where the database has changed. */
 void boards_refresh(struct web *web);
 void boards_free(struct web *web);
+/*
+ * The table of LADDER as it is now, held until board_unref(); NULL: CALL has
+ * been refused.
+ */
+struct board *board_of_call(struct web_call *call, const char *ladder);
+void board_unref(struct board *board);
+/* The I-th line as JSON, LEN bytes and no NUL; NULL behind the last. */
+const char *board_line(const struct board *board, size_t i, size_t *ret_len);
 void board_standings(struct web_call *call);
 /* The lines of bot NAME in all tables, as an array. */
 json_t *boards_of_bot(struct web *web, const char *name);
@@ -150,6 +158,8 @@ void api_map(struct web_call *call);
 void api_tournaments(struct web_call *call);
 void api_tournament(struct web_call *call);
 void api_tournament_matches(struct web_call *call);
+void api_board_lines(struct web_call *call);
+void api_board_csv(struct web_call *call);
 void api_export_lines(struct web_call *call);
 void api_export_csv(struct web_call *call);
 void api_register(struct web_call *call);
