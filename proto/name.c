@@ -33,6 +33,13 @@ const char *name_bot_rule(void)
 	return "a bot's name has 3 to 24 of a-z 0-9 - _";
 }
 
+const char *name_of_guest(const char *text)
+{
+	size_t len = strlen(NAME_GUESTS);
+
+	return strncmp(text, NAME_GUESTS, len) == 0 ? text + len : NULL;
+}
+
 bool name_is_ladder(const char *name, size_t len)
 {
 	if (len < 1 || len > NAME_TEXT_MAX || !is_plain(name[0]))

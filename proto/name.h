@@ -22,6 +22,16 @@ bool name_is_bot(const char *name, size_t len);
  * What PROTOCOL.md and every refusal say of a bot's name: static text.
  */
 const char *name_bot_rule(void);
+/*
+ * What all guests play as: no bot can have this name. A guest is shown as
+ * `guest:NAME`.
+ */
+#define NAME_GUESTS "guest:"
+enum {
+	NAME_SHOWN_MAX = sizeof(NAME_GUESTS) - 1 + NAME_BOT_MAX, /* of a seat */
+};
+/* The NAME of the guest who is shown as TEXT; NULL: it is a bot's name. */
+const char *name_of_guest(const char *text);
 /* A ladder, a game: 1..64 of a-z 0-9 - _ and '.', beginning with a-z 0-9. */
 bool name_is_ladder(const char *name, size_t len);
 /* A file: 1..64 of A-Z a-z 0-9 . _ -, not beginning with '.' or '-'. */

@@ -45,6 +45,16 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("ping", "1: this client answers `@ping` with `@pong`") },
 		.doc = TEXT("log in; answered by `@welcome` or `@error`"),
 	},
+	[WORD_GUEST] = {
+		"guest", CLIENT, IN(NEW),
+		{ NEED("NAME", "what to be called, as `guest:NAME`: 3 to 24 of "
+			       "a-z 0-9 - _") },
+		{ MAY("client", "the client's name and version, for the log"),
+		  MAY("ping", "as in `@login`") },
+		.doc = TEXT("come in without a bot, where the host has guests; a guest "
+		       "may `@play LADDER unrated` and nothing else; answered "
+		       "by `@welcome` or `@error`"),
+	},
 	[WORD_REGISTER] = {
 		"register", CLIENT, IN(NEW),
 		{ NEED("NAME", "the new bot's name: 3 to 24 of a-z 0-9 - _, "
@@ -92,8 +102,17 @@ const struct word words[WORD_NWORDS] = {
 	[WORD_PLAY] = {
 		"play", CLIENT, PHASES_LOGGED_IN,
 		{ NEED("LADDER", "where to play; a game's default ladder bears "
-				 "the game's name") },
-		{ { 0 } },
+				 "the game's name"),
+		  MAY("HOW", "`unrated`: matches that count for nothing; "
+			     "`any`: rated ones, and unrated ones that others "
+			     "ask for too") },
+		{ MAY("map", "unrated: on this map, one that everybody may see"),
+		  MAY("seed", "unrated: with this seed, 0 to 2^63 - 1"),
+		  MAY("against", "unrated: the other seats are this bot's, one "
+				 "of the house or one that said `any`"),
+		  MAY("turn-ms", "unrated: time for one reply, 1 to 600000; "
+				 "against nobody or house bots only"),
+		  MAY("matches", "unrated: `@left` follows after so many") },
 		.doc = TEXT("wait for matches on a ladder, one after the other, till "
 		       "`@leave` or the end of the link; answered by `@queued` "
 		       "or `@error`"),
@@ -172,7 +191,8 @@ const struct word words[WORD_NWORDS] = {
 				 "this rated ladder: `deadline` (it became "
 				 "active after the ladder's), `candidate`, "
 				 "`retired` (a tournament alone wants it), "
-				 "`versions` (too many new ones today)") },
+				 "`versions` (too many new ones today), `asked` "
+				 "(`@play LADDER unrated`)") },
 		.doc = TEXT("waiting for a match"),
 	},
 	[WORD_LEFT] = {
@@ -350,6 +370,8 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 		TEXT("no such bot, or not its token") },
 	[ERROR_PROTOCOL_VERSION] = { "protocol-version", true,
 		TEXT("this server speaks protocol 1") },
+	[ERROR_GUESTS_OFF] = { "guests-off", true,
+		TEXT("this host has no guests: log in with a bot") },
 	[ERROR_VERSION_RETIRED] = { "version-retired", true,
 		TEXT("that version is retired: give a new one another name, or have "
 		"the host activate it again") },
@@ -395,6 +417,21 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 		TEXT("this connection waits on as many ladders as it may") },
 	[ERROR_PAUSED] = { "paused", false,
 		TEXT("this bot broke off too many rated matches there") },
+	[ERROR_GUEST_UNRATED] = { "guest-unrated", false,
+		TEXT("a guest plays unrated and does nothing else: @play LADDER "
+		"unrated") },
+	[ERROR_UNKNOWN_MAP] = { "unknown-map", false,
+		TEXT("no map of this game and name that everybody may see") },
+	[ERROR_CONTEST_SEED] = { "contest-seed", false,
+		TEXT("a contest is played with that seed: take another") },
+	[ERROR_OPEN_INSTANCE] = { "open-instance", false,
+		TEXT("that map and seed are being played for a rating") },
+	[ERROR_UNKNOWN_OPPONENT] = { "unknown-opponent", false,
+		TEXT("no bot of this name waits there and plays unrated: bots of the "
+		"house do, and those that said @play LADDER any") },
+	[ERROR_TURN_REFUSED] = { "turn-refused", false,
+		TEXT("another turn-ms than the ladder's only against nobody or the "
+		"house") },
 	[ERROR_UNKNOWN_MATCH] = { "unknown-match", false,
 		TEXT("this connection was never told of that match") },
 	[ERROR_NO_NEW_MATCHES] = { "no-new-matches", false,

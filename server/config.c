@@ -54,6 +54,8 @@ static const char *const registrations[] = { "closed", "invite", "open", NULL };
 			doc, NULL                                              \
 	}
 
+static const char *const switches[] = { "off", "on", NULL };
+
 /* clang-format off */
 static const struct key keys[] = {
 	{ "listen", KIND_LISTEN, true, AT(listens), 0, 0, 0, "127.0.0.1:4455",
@@ -91,6 +93,12 @@ static const struct key keys[] = {
 	       "new versions of a bot in 24 hours that are rated; more play unrated until there is room"),
 	NUMBER("versions-per-bot", versions_per_bot, 1, 1000000, 1000,
 	       "versions of a bot in all"),
+	{ "guests", KIND_WORD, true, AT(guests), 0, 0, 0, "off",
+	  "whether people may come in without a bot (@guest NAME) and play unrated matches", switches },
+	NUMBER("guests-max", guests_max, 1, 1000000, 64,
+	       "guests at once"),
+	NUMBER("guests-per-address", guests_per_address, 1, 1000000, 4,
+	       "guests at once from one address"),
 	NUMBER("retry-after-seconds", retry_after_seconds, 1, 86400, 10,
 	       "what a refused client is told to wait"),
 	NUMBER("matches-max", matches_max, 1, 1000000, 10000,

@@ -53,6 +53,9 @@ struct config {
 	int64_t bots_per_owner;
 	int64_t versions_per_day;
 	int64_t versions_per_bot;
+	int64_t guests; /* 1: on */
+	int64_t guests_max;
+	int64_t guests_per_address;
 	int64_t retry_after_seconds;
 	int64_t matches_max;
 	int64_t results_max;

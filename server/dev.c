@@ -265,6 +265,18 @@ static int add_bot(const struct dev *dev, struct store *store, const char *name,
 	return rc;
 }
 
+/* They take seats where nobody else waits, and play unrated with all. */
+static int mark_house(struct store *store, struct dev_error *error)
+{
+	json_t *reply = command(store,
+				json_pack("{s:s, s:s}", "command",
+					  "owner house", "name", "house"),
+				error);
+
+	json_decref(reply);
+	return reply == NULL ? -EINVAL : 0;
+}
+
 static int fill(const struct dev *dev, struct store *store,
 		struct dev_error *error)
 {
@@ -280,7 +292,7 @@ static int fill(const struct dev *dev, struct store *store,
 	for (size_t i = 0; i < sizeof(houses) / sizeof(houses[0]) && rc == 0;
 	     i++)
 		rc = add_bot(dev, store, houses[i].bot, "house", error);
-	return rc;
+	return rc == 0 ? mark_house(store, error) : rc;
 }
 
 void dev_database(const struct dev *dev, struct buf *ret)
@@ -379,6 +391,10 @@ void dev_start(struct dev *dev, unsigned port)
 		     "rabbit-runner -- YOUR PROGRAM\n",
 		     bridge.len > 0 ? buf_text(&bridge) : "hill-bridge", port,
 		     buf_text(&dev->folder));
+	(void)printf("  by hand  nc 127.0.0.1 %u, then @guest NAME and\n"
+		     "             @play rabbit-runner unrated "
+		     "turn-ms=600000\n",
+		     port);
 	(void)printf("  ladders ");
 	for (size_t i = 0; games_all[i] != NULL; i++)
 		(void)printf(" %s", games_all[i]->name);

@@ -226,6 +226,13 @@ static int open_store(struct daemon *hilld)
 		start_failed(hilld, "", error.text);
 		return rc;
 	}
+	if (hilld->config.guests == 1) {
+		rc = store_guests(hilld->store, &error);
+		if (rc < 0) {
+			start_failed(hilld, "", error.text);
+			return rc;
+		}
+	}
 	set_rules(hilld->store, &hilld->config);
 	rc = store_writer_start(hilld->store);
 	if (rc < 0)
@@ -325,6 +332,7 @@ static int prepare_dev(struct daemon *hilld)
 	options_presume(&hilld->options, "log-level", "warn");
 	options_presume(&hilld->options, "drain-seconds", "0");
 	options_presume(&hilld->options, "registration", "open");
+	options_presume(&hilld->options, "guests", "on");
 	options_presume(&hilld->options, "listen", "127.0.0.1:0");
 	options_presume(&hilld->options, "http-listen", "127.0.0.1:0");
 	options_presume(&hilld->options, "database",

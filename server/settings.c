@@ -28,6 +28,10 @@ void settings_net(const struct config *config, const char *host,
 				STORE_REGISTRATION_CLOSED,
 			.registrations_per_hour =
 				(uint32_t)config->registrations_per_hour,
+			.has_guests = config->guests == 1,
+			.guests_max = (uint32_t)config->guests_max,
+			.guests_per_address =
+				(uint32_t)config->guests_per_address,
 			.retry_after_s = (uint32_t)config->retry_after_seconds,
 			.matches_max = (uint32_t)config->matches_max,
 			.results_max = (uint32_t)config->results_max,

@@ -97,6 +97,7 @@ struct slot {
 	bool is_server_ending;  /* it said that it goes down */
 	int64_t retry_after_us; /* what the server asked for; 0 nothing */
 	bool has_left;          /* @leave was said */
+	size_t nended;          /* ladders that the server has ended */
 	bool is_skipping;       /* raw lines that nobody wants */
 	uint32_t raw_left;      /* of those */
 	/* the match */

@@ -251,7 +251,9 @@ FOR_GOOD = {"evicted", "bot-disabled", "login-failed", "protocol-version",
             "bad-arguments", "version-retired", "too-many-versions"}
 TRY_AGAIN = {"server-full", "address-limit", "bot-busy", "shutdown",
              "internal", "login-timeout", "slow-reader"}
-NO_LADDER = {"unknown-ladder", "ladder-disabled"}
+NO_LADDER = {"unknown-ladder", "ladder-disabled", "unknown-map",
+             "contest-seed", "open-instance", "unknown-opponent",
+             "turn-refused"}
 PING_EVERY_S = 0.05
 LINK_S = 7.0                    # of one link of --check: login is due at 10 s
 ANSWER_S = 9.0
@@ -277,7 +279,9 @@ new file of mode 0600 (NAME.token) and prints what to run.
   --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)
   --bot NAME          the bot's name on the server
   --token-file FILE   holds the bot's token and nothing else
-  --play LADDER       a ladder to play on; may be given several times
+  --play LADDER       a ladder to play on; may be given several times. In one
+                      argument words of @play may follow: 'LADDER unrated
+                      against=house-image matches=5'
   --version LABEL     which version of the bot this is: a new label makes a
                       new version, the active one from then on
   --candidate         a new version does not become the active one, and
@@ -882,7 +886,7 @@ class Slot:
         self.match = None           # offered, ready or playing
         self.dying = None           # a program that is to be dead first
         self.unstored = {}          # ended, the result to come
-        self.ladders = list(app.options.play)
+        self.ladders, self.ended = list(app.options.play), 0
         self.is_welcome = self.has_left = False
         self.is_over = False
         self.back_off = BACK_OFF_S[0]
@@ -1123,6 +1127,7 @@ class Slot:
 
     def play(self):
         self.has_left = False
+        self.ended = 0
         for ladder in self.ladders:
             self.say(f"@play {ladder}")
 
@@ -1130,6 +1135,13 @@ class Slot:
         if not self.has_left:
             self.has_left = True
             self.say("@leave")
+
+    def on_left(self, word):
+        # What we asked for names no ladder.
+        if word.args:
+            self.ended += 1
+            if self.ended == len(self.ladders):
+                self.is_over = True
 
     def on_error(self, word):
         code = word.arg(0)
@@ -1827,7 +1839,7 @@ def parse_value(options, name, value):
             misuse(f"--bot wants 3 to 24 of a-z 0-9 - _, not {value}")
         options.bot = value
     elif name == "--play":
-        if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", value):
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}( [^\r\n]*)?", value):
             misuse(f"{value} cannot be a ladder's name")
         options.play.append(value)
     elif name == "--version":

@@ -50,7 +50,9 @@ static const char usage_text[] =
 	"  --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)\n"
 	"  --bot NAME          the bot's name on the server\n"
 	"  --token-file FILE   holds the bot's token and nothing else\n"
-	"  --play LADDER       a ladder to play on; may be given several times\n"
+	"  --play LADDER       a ladder to play on; may be given several times. In one\n"
+	"                      argument words of @play may follow: 'LADDER unrated\n"
+	"                      against=house-image matches=5'\n"
 	"  --version LABEL     which version of the bot this is: a new label makes a\n"
 	"                      new version, the active one from then on\n"
 	"  --candidate         a new version does not become the active one, and\n"
@@ -211,7 +213,9 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 		if (bridge->nladders == BRIDGE_LADDERS_MAX)
 			return "too many --play";
 		bridge->ladders[bridge->nladders++] = value;
-		return name_is_ladder(value, strlen(value))
+		/* The rest is for the server to judge. */
+		return name_is_ladder(value, strcspn(value, " ")) &&
+				       strpbrk(value, "\r\n") == NULL
 			       ? NULL
 			       : "--play wants a ladder's name";
 	case OPTION_SLOTS:

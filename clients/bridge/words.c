@@ -29,10 +29,12 @@ static void say_play(struct slot *slot)
 {
 	for (size_t i = 0; i < slot->bridge->nladders; i++) {
 		control_add_word(&slot->out, WORD_PLAY);
-		control_add_arg(&slot->out, slot->bridge->ladders[i]);
+		buf_add_char(&slot->out, ' ');
+		buf_add_text(&slot->out, slot->bridge->ladders[i]);
 		control_add_end(&slot->out);
 	}
 	slot->has_left = false;
+	slot->nended = 0;
 }
 
 void slot_leave(struct slot *slot)
@@ -83,6 +85,9 @@ static bool is_final(const struct slice *code)
 		ERROR_BOT_DISABLED,    ERROR_EVICTED,
 		ERROR_VERSION_RETIRED, ERROR_TOO_MANY_VERSIONS,
 		ERROR_UNKNOWN_LADDER,  ERROR_LADDER_DISABLED,
+		ERROR_UNKNOWN_MAP,     ERROR_CONTEST_SEED,
+		ERROR_OPEN_INSTANCE,   ERROR_UNKNOWN_OPPONENT,
+		ERROR_TURN_REFUSED,
 	};
 
 	for (size_t i = 0; i < sizeof(final_codes) / sizeof(final_codes[0]);
@@ -134,6 +139,12 @@ static void take_control(struct slot *slot, const struct control *control,
 		break;
 	case WORD_ERROR:
 		take_error(slot, control);
+		break;
+	case WORD_LEFT:
+		/* What we asked for names no ladder. */
+		if (control->nargs > 0 &&
+		    ++slot->nended == slot->bridge->nladders)
+			slot_finish(slot);
 		break;
 	case WORD_NOTICE:
 		report_words(slot, "the host announces", &control->text);

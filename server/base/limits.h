@@ -25,10 +25,11 @@ enum {
 	LIMIT_SKIPPED_LINES = 1024 * 1024,   /* lines= of an unknown word */
 	LIMIT_MINE_CELLS = 32 * 1024 * 1024, /* rows x longest row */
 	LIMIT_OUTPUT_BYTES =
-		1024 * 1024,        /* queued for a peer that does not read */
-	LIMIT_LADDERS_PER_PEER = 8, /* that one connection waits on */
-	LIMIT_LINES_PER_STEP = 64,  /* of one peer before others have a turn */
-	LIMIT_HELD_BYTES = 65536,   /* control lines held in a quiet match */
+		1024 * 1024, /* queued for a peer that does not read */
+	LIMIT_UNRATED_TURN_MS = 600000, /* what turn-ms= may ask for */
+	LIMIT_LADDERS_PER_PEER = 8,     /* that one connection waits on */
+	LIMIT_LINES_PER_STEP = 64, /* of one peer before others have a turn */
+	LIMIT_HELD_BYTES = 65536,  /* control lines held in a quiet match */
 	LIMIT_ADDRESSES_KEPT = 65536, /* with wrong logins, without a peer */
 	LIMIT_ID_BLOCK = 1000,        /* match ids reserved at once */
 	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,

@@ -23,6 +23,7 @@ struct address {
 	uint8_t key[ADDRESS_BYTES];
 	uint32_t peers;    /* connections */
 	uint32_t prelogin; /* of these, not logged in yet */
+	uint32_t guests;   /* of these, guests */
 	uint32_t failures; /* wrong logins not yet forgotten */
 	int64_t failed_us; /* from then on the next one is being forgotten */
 	uint32_t registrations; /* tried, not yet forgotten */

@@ -46,10 +46,15 @@ static bool is_set(const struct appointment *appointment)
 	return appointment->deal.round.kind == MATCH_ROUND_SET;
 }
 
-/* Whether PEER may take SEAT once it is free. */
+/* Whether ENTRY's peer may take SEAT once it is free. */
 static bool may_sit(const struct appointment *appointment, unsigned seat,
-		    const struct lobby_peer *peer)
+		    const struct waiting *entry)
 {
+	const struct lobby_peer *peer = entry->peer;
+
+	/* Who wishes for unrated matches plays those, and no others. */
+	if (appointment->link_ids[seat] != 0 || entry->wish != NULL)
+		return appointment->link_ids[seat] == peer->link_id;
 	return peer->bot == appointment->bots[seat] &&
 	       (peer->set_id == 0 ||
 		peer->set_id == appointment->deal.round.id) &&
@@ -79,7 +84,7 @@ static uint32_t seat_peers(const struct appointment *appointment,
 			for (unsigned k = 0; k < i; k++)
 				is_taken |= peers[k] == peer;
 			if (entry == NULL || is_taken || peer->is_closing ||
-			    peer->is_eof || !may_sit(appointment, i, peer) ||
+			    peer->is_eof || !may_sit(appointment, i, entry) ||
 			    (!also_busy && !entry->is_queued))
 				continue;
 			/* Who sits at the set goes on; else who came first. */
@@ -167,14 +172,32 @@ bool appointment_keeps(const struct ladder *ladder,
 		       const struct lobby_peer *peer)
 {
 	const struct appointment *appointment;
+	const struct waiting *entry = waiting_find(peer, ladder);
 
 	if (peer->set_id != 0)
+		return true;
+	if (entry == NULL)
+		return false;
+	if (entry->wish != NULL)
 		return true;
 	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
 		if (appointment->absent != 0 || is_set(appointment))
 			continue;
 		for (unsigned i = 0; i < appointment->deal.seats; i++) {
-			if (may_sit(appointment, i, peer))
+			if (may_sit(appointment, i, entry))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool appointment_has(const struct ladder *ladder, uint64_t link_id)
+{
+	const struct appointment *appointment;
+
+	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
+		for (unsigned i = 0; i < appointment->deal.seats; i++) {
+			if (appointment->link_ids[i] == link_id)
 				return true;
 		}
 	}

@@ -116,8 +116,13 @@ void ask_register(struct lobby *lobby, struct lobby_peer *peer,
 
 void ask_rotate(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
 {
-	struct ask *ask = ask_new(lobby, peer, LOBBY_ASK_ROTATE, now_us);
+	struct ask *ask;
 
+	if (guest_is(peer)) {
+		peer_refuse(lobby, peer, ERROR_GUEST_UNRATED, 0, NULL, now_us);
+		return;
+	}
+	ask = ask_new(lobby, peer, LOBBY_ASK_ROTATE, now_us);
 	if (ask == NULL)
 		return;
 	ask->body.bot_id = peer->bot->id;

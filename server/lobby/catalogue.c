@@ -491,6 +491,12 @@ static void replace_maps(struct lobby *lobby, const struct row_catalogue *rows)
 	for (size_t i = 0; i < rows->nmaps; i++) {
 		marks[i].id = rows->maps[i].id;
 		marks[i].mark = mark_of(&rows->maps[i]);
+		marks[i].game = game_find(rows->maps[i].game);
+		marks[i].is_public =
+			rows->maps[i].visibility == ROW_MAP_PUBLIC &&
+			!rows->maps[i].is_disabled;
+		memcpy(marks[i].name, rows->maps[i].name,
+		       sizeof(marks[i].name));
 	}
 	qsort(marks, rows->nmaps, sizeof(*marks), by_mark_id);
 	for (size_t i = 0; i < nold; i++) {

@@ -67,6 +67,9 @@ struct lobby_config {
 	uint32_t retry_after_s; /* told when everything of a kind is in use */
 	bool is_registration_closed;     /* nobody may register a bot */
 	uint32_t registrations_per_hour; /* tried from one address; 1.. */
+	bool has_guests;                 /* @guest is allowed */
+	uint32_t guests_max;             /* of them, at once */
+	uint32_t guests_per_address;     /* likewise, from one address */
 	uint32_t matches_max;            /* in play at once */
 	uint32_t results_max;   /* results that may wait for the store */
 	uint32_t stall_void_ms; /* a match that the loop costs more is void */

@@ -31,6 +31,17 @@
 #include "server/session/session.h"
 #include "server/store/rows.h"
 
+/* What unrated matches of a peer are to be: unrated.c. */
+struct wish {
+	int64_t map_id;            /* 0: any */
+	char seed[ROW_SEED_BYTES]; /* "": drawn */
+	int64_t against_id;        /* the bot; 0: anybody who is willing */
+	uint32_t turn_ms;          /* 0: the ladder's */
+	uint32_t left;             /* matches; 0: no end */
+	bool is_settled;           /* one is under way, or about to begin */
+	int64_t absent_us;         /* since then the opponent is away; or 0 */
+};
+
 /* A ladder's place in a peer's plans: from @play until @leave or the end. */
 struct waiting {
 	struct lobby_peer *peer;
@@ -42,6 +53,8 @@ struct waiting {
 	struct waiting *next;       /* of the same peer */
 	TAILQ_ENTRY(waiting) queue; /* in ladder->queue while is_queued */
 	bool is_queued;             /* not while its peer is in a match */
+	bool is_any;                /* plays unrated with who asks, too */
+	struct wish *wish;          /* owned; NULL: the ladder's own matches */
 };
 
 TAILQ_HEAD(waiting_queue, waiting);
@@ -124,6 +137,7 @@ struct ladder {
 	struct waiting_queue queue; /* by ticket */
 	unsigned nqueued;
 	unsigned nwaiting; /* entries, those of playing peers too */
+	unsigned nwishes;  /* of these, with a wish */
 	unsigned nplaying; /* matches offered or under way */
 	unsigned refs;     /* plays that point here */
 	bool is_known;     /* in the catalogue now */
@@ -197,6 +211,7 @@ struct appointment {
 	struct bot *bots[LIMIT_SEATS]; /* by seat; one reference each */
 	/* Only connections that play this version may take the seat; 0: any. */
 	int64_t version_ids[LIMIT_SEATS];
+	uint64_t link_ids[LIMIT_SEATS]; /* or only this one; 0: any */
 	/*
 	 * Who is not there is waited for until then; 0: not at all,
 	 * INT64_MAX: for ever. Who is there, but plays, always is.
@@ -238,10 +253,13 @@ struct map_cache {
 	size_t bytes;
 };
 
-/* A map's row, as far as a change of it matters. */
+/* A map's row, as far as a change of it matters, and who may see it. */
 struct map_mark {
 	int64_t id;
 	uint64_t mark;
+	const struct game *game; /* NULL: none that there is */
+	bool is_public;          /* and in use */
+	char name[LIMIT_NAME_BYTES + 1];
 };
 
 /* What a peer waits for the store to do: asks.c. */
@@ -271,6 +289,9 @@ struct lobby_peer {
 	LIST_ENTRY(lobby_peer) all;
 	int64_t notice_id; /* the last announcement that it was told */
 	int64_t set_id;    /* the round that it sits at, 0: none */
+	int64_t lent_us;   /* when its last match ended, if others asked for it
+			      unrated; else 0 */
+	char guest[NAME_SHOWN_MAX + 1]; /* "guest:NAME"; "": a bot */
 	uint8_t seat;
 	bool is_running; /* has lines left over from an earlier step */
 	bool is_paused;  /* its caller does not read it */
@@ -348,7 +369,7 @@ struct lobby {
 	struct peer_list dead; /* freed when no action is left */
 
 	LIST_HEAD(, lobby_peer) peers;
-	size_t npeers, nlogged_in;
+	size_t npeers, nlogged_in, nguests;
 	struct peer_list prelogin; /* oldest first */
 	struct peer_list runs;     /* peers with lines left to take */
 	size_t nruns;
@@ -469,6 +490,20 @@ void login_enter(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
 		 const struct row_version *version, const char *client,
 		 int64_t now_us);
 
+/* PEER becomes one of BOT's, and plays VERSION (NULL: the active one). */
+void peer_join(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
+	       const struct row_version *version);
+
+/* guest.c */
+/* PEER said @guest: it is let in, or told why not. */
+void guest_enter(struct lobby *lobby, struct lobby_peer *peer,
+		 const struct session_request *request, int64_t now_us);
+/* PEER, if it is a guest, counts as one no more. */
+void guest_leave(struct lobby *lobby, struct lobby_peer *peer);
+bool guest_is(const struct lobby_peer *peer);
+/* What PEER, who is logged in, is called: "guest:NAME", or its bot's name. */
+const char *guest_shown(const struct lobby_peer *peer);
+
 /* asks.c */
 void ask_version(struct lobby *lobby, struct lobby_peer *peer,
 		 const struct bot *bot, const struct session_request *request,
@@ -521,7 +556,8 @@ void waiting_idle(struct lobby *lobby, struct waiting *entry);
 void waiting_drop(struct lobby *lobby, struct lobby_peer *peer,
 		  struct ladder *ladder);
 void waiting_drop_all(struct lobby *lobby, struct lobby_peer *peer);
-struct waiting *waiting_find(struct lobby_peer *peer, struct ladder *ladder);
+struct waiting *waiting_find(const struct lobby_peer *peer,
+			     const struct ladder *ladder);
 unsigned waiting_count(const struct lobby_peer *peer);
 /* PEER begins a match: out of all queues, its entries stay. */
 void waiting_suspend(struct lobby_peer *peer);
@@ -531,6 +567,32 @@ void waiting_suspend(struct lobby_peer *peer);
  */
 void waiting_resume(struct lobby *lobby, struct lobby_peer *peer,
 		    struct ladder *played, int64_t now_us);
+
+/* unrated.c */
+/* What REQUEST wishes of LADDER; the caller's (free), or the refusal. */
+enum error_code unrated_wish(struct lobby *lobby, struct ladder *ladder,
+			     const struct session_wish *request,
+			     struct wish **ret) WARN_UNUSED;
+/*
+ * An instance of LADDER's game that nobody has an interest in: no hidden map,
+ * no seed of a contest, nothing that is being played for a rating. MAP_ID 0
+ * and SEED "": drawn. The refusal, or ERROR_NONE.
+ */
+enum error_code unrated_instance(struct lobby *lobby,
+				 const struct ladder *ladder, int64_t map_id,
+				 const char *seed,
+				 struct instance *ret) WARN_UNUSED;
+/* Make appointments on LADDER for what is wished there and can be played. */
+void unrated_look(struct lobby *lobby, struct ladder *ladder, int64_t now_us);
+/*
+ * Whether ENTRY of LADDER is free for a match of another's. One that has been
+ * lent is not, for REST_US from then on; LADDER is looked at again after that.
+ */
+bool unrated_may_lend(struct lobby *lobby, struct ladder *ladder,
+		      const struct waiting *entry, int64_t rest_us,
+		      int64_t now_us);
+/* Whether others than who asked for it are lent to a match of that PURPOSE. */
+bool unrated_is_lending(enum match_purpose purpose);
 
 /* fresh.c */
 /* Whether LADDER draws its maps, instead of playing those of its row. */
@@ -610,6 +672,9 @@ void tournaments_look(struct lobby *lobby, const struct ladder *ladder,
  */
 bool tournaments_keep(const struct lobby *lobby, const struct ladder *ladder,
 		      const struct lobby_peer *peer);
+/* Whether one of GAME that runs has SEED among its own. */
+bool tournaments_have_seed(struct lobby *lobby, const struct game *game,
+			   int64_t seed);
 void tournaments_release(struct lobby *lobby);
 
 /* appointment.c */
@@ -640,6 +705,8 @@ struct appointment *appointment_next(struct lobby *lobby, struct ladder *ladder,
  */
 bool appointment_keeps(const struct ladder *ladder,
 		       const struct lobby_peer *peer);
+/* Whether one of LADDER has a seat for the connection LINK_ID alone. */
+bool appointment_has(const struct ladder *ladder, uint64_t link_id);
 /* It has begun: freed. Its deal's OVER comes with the play's end. */
 void appointment_done(struct lobby *lobby, struct appointment *appointment);
 /* It cannot begin (REASON, for the log): OVER is told, and it is freed. */
@@ -670,6 +737,8 @@ enum hold round_start(struct lobby *lobby, struct ladder *ladder,
 /* Close the rounds of LADDER that are over. */
 void round_sweep(struct lobby *lobby, struct ladder *ladder, int64_t now_us);
 /* LADDER is freed, or the lobby: nothing is closed. */
+/* Whether an open round of LADDER is on that map with SEED. */
+bool round_has(const struct ladder *ladder, int64_t map_id, const char *seed);
 void round_release(struct ladder *ladder);
 void round_check(const struct ladder *ladder);
 /* Likewise of a shared game: the first match of a set. */
@@ -687,6 +756,8 @@ void set_match_ended(struct lobby *lobby, struct lobby_play *play,
 /* PEER said that it leaves LADDER (NULL: all): the set it sits at there. */
 void set_leave(struct lobby *lobby, struct lobby_peer *peer,
 	       struct ladder *ladder, int64_t now_us);
+/* Whether a set that is not over is on that map with SEED. */
+bool set_has(const struct lobby *lobby, int64_t map_id, const char *seed);
 void set_release(struct lobby *lobby);
 void set_check(const struct lobby *lobby);
 

@@ -48,11 +48,9 @@ static void refuse_wrong(struct lobby *lobby, struct lobby_peer *peer,
 	peer_refuse(lobby, peer, ERROR_LOGIN_FAILED, 0, NULL, now_us);
 }
 
-static void let_in(struct lobby *lobby, struct lobby_peer *peer,
-		   struct bot *bot, const struct row_version *version)
+void peer_join(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
+	       const struct row_version *version)
 {
-	size_t mark = lobby->scratch.len;
-
 	TAILQ_REMOVE(&lobby->prelogin, peer, group);
 	peer->address->prelogin--;
 	peer->bot = bot_ref(bot);
@@ -63,6 +61,14 @@ static void let_in(struct lobby *lobby, struct lobby_peer *peer,
 	bot->npeers++;
 	lobby->nlogged_in++;
 	TAILQ_INSERT_TAIL(&bot->peers, peer, group);
+}
+
+static void let_in(struct lobby *lobby, struct lobby_peer *peer,
+		   struct bot *bot, const struct row_version *version)
+{
+	size_t mark = lobby->scratch.len;
+
+	peer_join(lobby, peer, bot, version);
 	session_login_ok(&peer->session, bot->name,
 			 version != NULL ? version->label : NULL,
 			 &lobby->scratch);

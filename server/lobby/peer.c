@@ -47,6 +47,7 @@ static void leave_group(struct lobby *lobby, struct lobby_peer *peer)
 		peer->address->prelogin--;
 		return;
 	}
+	guest_leave(lobby, peer);
 	TAILQ_REMOVE(&peer->bot->peers, peer, group);
 	peer->bot->npeers--;
 	lobby->nlogged_in--;
@@ -209,6 +210,9 @@ static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
 		break;
 	case SESSION_ASK_LOGIN:
 		login_try(lobby, peer, &request, now_us);
+		break;
+	case SESSION_ASK_GUEST:
+		guest_enter(lobby, peer, &request, now_us);
 		break;
 	case SESSION_ASK_LADDERS:
 		ladders_tell(lobby, peer);

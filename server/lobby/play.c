@@ -53,6 +53,8 @@ static void leave_seat(struct lobby *lobby, struct play_seat *seat,
 		return;
 	seat->peer = NULL;
 	peer->play = NULL;
+	peer->lent_us =
+		unrated_is_lending(seat->play->deal.purpose) ? now_us : 0;
 	session_leave_match(&peer->session);
 	waiting_resume(lobby, peer, played, now_us);
 	peer_left_match(lobby, peer, now_us);
@@ -320,6 +322,7 @@ void play_request(struct lobby *lobby, struct lobby_peer *peer,
 		break;
 	case SESSION_ASK_NOTHING:
 	case SESSION_ASK_LOGIN:
+	case SESSION_ASK_GUEST:
 	case SESSION_ASK_LADDERS:
 	case SESSION_ASK_REGISTER:
 	case SESSION_ASK_ROTATE:

@@ -120,6 +120,18 @@ void round_release(struct ladder *ladder)
 		free_round(ladder, round);
 }
 
+bool round_has(const struct ladder *ladder, int64_t map_id, const char *seed)
+{
+	const struct open_round *round;
+
+	TAILQ_FOREACH(round, &ladder->rounds, link) {
+		if (round->deal.instance.map_id == map_id &&
+		    strcmp(round->deal.instance.seed, seed) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The store closes ROUND; nothing more is played in it. */
 static void close_round(struct lobby *lobby, struct ladder *ladder,
 			struct open_round *round, const char *why)
@@ -197,7 +209,9 @@ static bool is_done_early(struct lobby *lobby, struct ladder *ladder,
 	round->look_us = now_us + LOOK_US;
 	LIST_FOREACH(peer, &lobby->peers, all)
 	{
-		if (peer->bot != NULL && waiting_find(peer, ladder) != NULL &&
+		const struct waiting *entry = waiting_find(peer, ladder);
+
+		if (peer->bot != NULL && entry != NULL && entry->wish == NULL &&
 		    may_still_play(lobby, ladder, round, peer))
 			return false;
 	}

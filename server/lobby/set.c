@@ -76,6 +76,18 @@ void set_release(struct lobby *lobby)
 	}
 }
 
+bool set_has(const struct lobby *lobby, int64_t map_id, const char *seed)
+{
+	const struct set *set;
+
+	TAILQ_FOREACH(set, &lobby->sets, link) {
+		if (set->deal.instance.map_id == map_id &&
+		    strcmp(set->deal.instance.seed, seed) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Nobody is kept for SET any more. */
 static void free_peers(struct lobby *lobby, struct set *set)
 {
@@ -408,7 +420,8 @@ bool set_pick(struct lobby *lobby, struct ladder *ladder, struct pick *ret,
 			       &candidates[count++]);
 	}
 	verdict = pairing_next(&ladder->pairing, candidates, count,
-			       ladder->nwaiting - count, now_us, &table);
+			       ladder->nwaiting - ladder->nwishes - count,
+			       now_us, &table);
 	for (unsigned i = 0; verdict == PAIRING_SEATED && i < ladder->row.seats;
 	     i++)
 		ret->peers[i] = entries[table.seats[i]]->peer;

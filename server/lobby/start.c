@@ -283,7 +283,7 @@ static void fill_config(const struct lobby *lobby, const struct ladder *ladder,
 	for (unsigned i = 0; i < play->nseats; i++) {
 		const struct bot *bot = play->seats[i].bot;
 
-		config->seats[i].bot = bot->name;
+		config->seats[i].bot = guest_shown(play->seats[i].peer);
 		config->seats[i].bot_id = bot->id;
 		config->seats[i].version_id = play->seats[i].version_id;
 	}
@@ -541,6 +541,7 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 		unlist(lobby, ladder);
 		ladder->refs++; /* its last appointment may go */
 		tournaments_look(lobby, ladder, now_us);
+		unrated_look(lobby, ladder, now_us);
 		round_sweep(lobby, ladder, now_us);
 		do {
 			hold = start_one(lobby, ladder, now_us);

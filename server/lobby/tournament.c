@@ -49,6 +49,22 @@ void tournaments_release(struct lobby *lobby)
 	lobby->ntournaments = 0;
 }
 
+bool tournaments_have_seed(struct lobby *lobby, const struct game *game,
+			   int64_t seed)
+{
+	for (size_t i = 0; i < lobby->ntournaments; i++) {
+		const struct row_tournament *row = &lobby->tournaments[i]->row;
+		const struct ladder *ladder =
+			ladder_by_id(lobby, row->ladder_id);
+
+		if (!row->is_seed_random && seed >= row->seed_first &&
+		    seed <= row->seed_last && ladder != NULL &&
+		    ladder->game == game)
+			return true;
+	}
+	return false;
+}
+
 /* ---- results ---- */
 
 static void match_of(const struct lobby_tournament *t,
@@ -163,10 +179,13 @@ static unsigned connections(struct lobby *lobby, struct ladder *ladder,
 
 	if (bot == NULL)
 		return 0;
-	TAILQ_FOREACH(peer, &bot->peers, group)
+	TAILQ_FOREACH(peer, &bot->peers, group) {
+		const struct waiting *entry = waiting_find(peer, ladder);
+
 		n += peer->version_id == entrant->version_id &&
-		     !peer->is_closing && !peer->is_eof &&
-		     waiting_find(peer, ladder) != NULL;
+		     !peer->is_closing && !peer->is_eof && entry != NULL &&
+		     entry->wish == NULL;
+	}
 	return n;
 }
 

@@ -10,7 +10,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct waiting *waiting_find(struct lobby_peer *peer, struct ladder *ladder)
+struct waiting *waiting_find(const struct lobby_peer *peer,
+			     const struct ladder *ladder)
 {
 	struct waiting *entry = peer->waiting;
 
@@ -68,6 +69,8 @@ static void remove_entry(struct lobby *lobby, struct waiting **place)
 
 	dequeue(entry);
 	*place = entry->next;
+	ladder->nwishes -= entry->wish != NULL;
+	free(entry->wish);
 	free(entry);
 	ladder->nwaiting--;
 	/* An appointment may have lost a bot, a round its last one. */
@@ -95,7 +98,7 @@ void waiting_drop_all(struct lobby *lobby, struct lobby_peer *peer)
 
 /* The refusal of a @play that cannot be, or ERROR_NONE. */
 static enum error_code check_play(struct lobby_peer *peer,
-				  struct ladder *ladder)
+				  struct ladder *ladder, enum session_how how)
 {
 	if (ladder == NULL)
 		return ERROR_UNKNOWN_LADDER;
@@ -105,6 +108,8 @@ static enum error_code check_play(struct lobby_peer *peer,
 		return ERROR_ALREADY_QUEUED;
 	if (waiting_count(peer) >= LIMIT_LADDERS_PER_PEER)
 		return ERROR_TOO_MANY_LADDERS;
+	if (guest_is(peer) && how != SESSION_PLAY_UNRATED)
+		return ERROR_GUEST_UNRATED;
 	return ERROR_NONE;
 }
 
@@ -136,12 +141,15 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 		  const struct session_request *request, int64_t now_us)
 {
 	struct ladder *ladder = ladder_find(lobby, request->name);
-	enum error_code refusal = check_play(peer, ladder);
+	enum error_code refusal = check_play(peer, ladder, request->how);
 	struct waiting *entry, **place = &peer->waiting;
+	struct wish *wish = NULL;
 	uint32_t pause_s = 0;
 	size_t mark;
 
-	if (refusal == ERROR_NONE) {
+	if (refusal == ERROR_NONE && request->how == SESSION_PLAY_UNRATED) {
+		refusal = unrated_wish(lobby, ladder, &request->wish, &wish);
+	} else if (refusal == ERROR_NONE) {
 		pause_s = pause_left(peer->bot, ladder, now_us);
 		if (pause_s > 0)
 			refusal = ERROR_PAUSED;
@@ -155,6 +163,9 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 	entry->ladder = ladder;
 	entry->ticket = lobby->next_ticket++;
 	note_since(entry, now_us);
+	entry->is_any = request->how == SESSION_PLAY_ANY;
+	entry->wish = wish;
+	ladder->nwishes += wish != NULL;
 	while (*place != NULL)
 		place = &(*place)->next;
 	*place = entry;
@@ -163,7 +174,9 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 		enqueue(lobby, entry);
 	mark = lobby->scratch.len;
 	session_queued(&peer->session, ladder->row.name, ladder->nqueued,
-		       waiting_count(peer), peer_unrated(peer, ladder, now_us),
+		       waiting_count(peer),
+		       wish != NULL ? "asked"
+				    : peer_unrated(peer, ladder, now_us),
 		       &lobby->scratch);
 	peer_say(lobby, peer, mark);
 	start_explain(lobby, peer, ladder);

@@ -256,6 +256,9 @@ static void request_init(struct session_request *request)
 	request->version.text = "";
 	request->invite.text = "";
 	request->line.text = "";
+	request->wish.map.text = "";
+	request->wish.seed.text = "";
+	request->wish.against.text = "";
 }
 
 static void request_close(const struct session *session,

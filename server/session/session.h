@@ -49,6 +49,7 @@ enum session_state {
 enum session_kind {
 	SESSION_ASK_NOTHING,
 	SESSION_ASK_LOGIN,    /* answer: session_login_ok, session_refuse */
+	SESSION_ASK_GUEST,    /* answer: session_login_ok, session_refuse */
 	SESSION_ASK_REGISTER, /* answer: session_registered, session_refuse */
 	SESSION_ASK_ROTATE,   /* answer: @token, session_refuse */
 	SESSION_ASK_LADDERS,  /* answer: the list of them */
@@ -71,11 +72,28 @@ enum session_gone {
 	SESSION_NGONE
 };
 
+/* What kind of matches PLAY wants. */
+enum session_how {
+	SESSION_PLAY_LADDER,  /* the ladder's own */
+	SESSION_PLAY_ANY,     /* these, and unrated ones that others ask for */
+	SESSION_PLAY_UNRATED, /* as `wish` says */
+	SESSION_NHOWS
+};
+
+/* What an unrated match is to be; "" and 0: left to the server. */
+struct session_wish {
+	struct slice map;
+	struct slice seed; /* digits, 0..2^63 - 1, no leading zero */
+	struct slice against;
+	uint32_t turn_ms;
+	uint32_t matches;
+};
+
 /* All slices are borrowed from the line. */
 struct session_request {
 	enum session_kind kind;
 	int64_t match_id;     /* READY, SKIP, GONE, RESIGN, GAME */
-	struct slice name;    /* LOGIN: the bot, a valid name; PLAY, LEAVE: the
+	struct slice name;    /* LOGIN, GUEST: a valid name; PLAY, LEAVE: the
 			         ladder, a valid name; LEAVE: "" for all */
 	struct slice token;   /* LOGIN, REGISTER ("": none); never logged */
 	struct slice client;  /* LOGIN: client=, "" */
@@ -83,9 +101,11 @@ struct session_request {
 	struct slice invite;  /* REGISTER: invite=, ""; never logged */
 	bool is_candidate;    /* LOGIN */
 	bool is_quiet;        /* READY */
-	struct slice line;    /* GAME: the reply; "" when is_long */
-	bool is_long;         /* GAME: the line was over line-max */
-	size_t long_bytes;    /* and had so many bytes */
+	enum session_how how; /* PLAY */
+	struct session_wish wish;
+	struct slice line;      /* GAME: the reply; "" when is_long */
+	bool is_long;           /* GAME: the line was over line-max */
+	size_t long_bytes;      /* and had so many bytes */
 	enum session_gone gone; /* GONE */
 	int64_t gone_value;
 };

@@ -82,6 +82,25 @@ static void take_login(struct session *session, const struct control *control,
 	session_set_state(session, SESSION_LOGIN);
 }
 
+static void take_guest(struct session *session, const struct control *control,
+		       struct buf *out, struct session_request *ret)
+{
+	const struct slice *client = control_key(control, "client");
+	const struct slice *ping = control_key(control, "ping");
+
+	if (!name_is_bot(control->args[0].text, control->args[0].len)) {
+		session_refuse_line(session, ERROR_BAD_ARGUMENTS,
+				    name_bot_rule(), out);
+		return;
+	}
+	ret->kind = SESSION_ASK_GUEST;
+	ret->name = control->args[0];
+	if (client != NULL)
+		ret->client = *client;
+	session->wants_ping = ping != NULL && slice_is(*ping, "1");
+	session_set_state(session, SESSION_LOGIN);
+}
+
 static void take_register(struct session *session,
 			  const struct control *control, struct buf *out,
 			  struct session_request *ret)
@@ -206,17 +225,87 @@ static void take_quit(struct session *session, const struct control *control,
 	session_close_for(session, "quit");
 }
 
-static void take_ladder(struct session *session, const struct control *control,
-			struct buf *out, struct session_request *ret)
+/* The key NAME as a number from 1 to MOST; 0 when it is not there. */
+static bool take_count(const struct control *control, const char *name,
+		       int64_t most, uint32_t *ret)
 {
-	bool is_play = word_id(control->word) == WORD_PLAY;
+	int64_t value = 0;
+	int error = control_key_i64(control, name, 1, most, &value);
 
+	if (error != 0 && error != -ENOENT)
+		return false;
+	*ret = (uint32_t)value;
+	return true;
+}
+
+/* The keys of an unrated @play; NULL, or what is wrong with them. */
+static const char *take_wish(const struct control *control,
+			     struct session_wish *ret)
+{
+	const struct slice *map = control_key(control, "map");
+	const struct slice *against = control_key(control, "against");
+	const struct slice *seed = control_key(control, "seed");
+	int64_t number = 0;
+
+	if (map != NULL && !name_is_file(map->text, map->len))
+		return "that cannot be a map's name";
+	if (against != NULL && !name_is_bot(against->text, against->len))
+		return name_bot_rule();
+	/* The store and the engines read it as it is written. */
+	if (seed != NULL &&
+	    (slice_i64(*seed, 0, INT64_MAX, &number) != 0 ||
+	     seed->text[0] == '-' || (seed->len > 1 && seed->text[0] == '0')))
+		return "seed= wants 0 to 9223372036854775807";
+	if (!take_count(control, "turn-ms", LIMIT_UNRATED_TURN_MS,
+			&ret->turn_ms))
+		return "turn-ms= wants 1 to 600000";
+	if (!take_count(control, "matches", INT32_MAX, &ret->matches))
+		return "matches= wants a number from 1 on";
+	if (map != NULL)
+		ret->map = *map;
+	if (against != NULL)
+		ret->against = *against;
+	if (seed != NULL)
+		ret->seed = *seed;
+	return NULL;
+}
+
+static void take_play(struct session *session, const struct control *control,
+		      struct buf *out, struct session_request *ret)
+{
+	const char *wrong = NULL;
+
+	if (!name_is_ladder(control->args[0].text, control->args[0].len)) {
+		session_refuse_line(session, ERROR_UNKNOWN_LADDER, NULL, out);
+		return;
+	}
+	if (control->nargs > 1) {
+		if (slice_is(control->args[1], "unrated"))
+			ret->how = SESSION_PLAY_UNRATED;
+		else if (slice_is(control->args[1], "any"))
+			ret->how = SESSION_PLAY_ANY;
+		else
+			wrong = "only `unrated` or `any` may follow the ladder";
+	}
+	if (wrong == NULL && ret->how == SESSION_PLAY_UNRATED)
+		wrong = take_wish(control, &ret->wish);
+	if (wrong != NULL) {
+		session_refuse_line(session, ERROR_BAD_ARGUMENTS, wrong, out);
+		return;
+	}
+	ret->kind = SESSION_ASK_PLAY;
+	ret->name = control->args[0];
+}
+
+static void take_leave(struct session *session, const struct control *control,
+		       struct buf *out, struct session_request *ret)
+{
 	if (control->nargs > 0 &&
 	    !name_is_ladder(control->args[0].text, control->args[0].len)) {
 		session_refuse_line(session, ERROR_UNKNOWN_LADDER, NULL, out);
 		return;
 	}
-	ret->kind = is_play ? SESSION_ASK_PLAY : SESSION_ASK_LEAVE;
+	ret->kind = SESSION_ASK_LEAVE;
 	if (control->nargs > 0)
 		ret->name = control->args[0];
 }
@@ -288,6 +377,7 @@ static const struct {
 	bool is_of_match; /* the first argument is a match */
 } handlers[WORD_NWORDS] = {
 	[WORD_LOGIN] = { take_login, false },
+	[WORD_GUEST] = { take_guest, false },
 	[WORD_REGISTER] = { take_register, false },
 	[WORD_ROTATE] = { take_rotate, false },
 	[WORD_HELP] = { take_help, false },
@@ -295,8 +385,8 @@ static const struct {
 	[WORD_PING] = { take_ping, false },
 	[WORD_PONG] = { take_pong, false },
 	[WORD_QUIT] = { take_quit, false },
-	[WORD_PLAY] = { take_ladder, false },
-	[WORD_LEAVE] = { take_ladder, false },
+	[WORD_PLAY] = { take_play, false },
+	[WORD_LEAVE] = { take_leave, false },
 	[WORD_READY] = { take_ready, true },
 	[WORD_SKIP] = { take_skip, true },
 	[WORD_GONE] = { take_gone, true },

@@ -77,7 +77,8 @@ static int bot_list(struct admin *admin)
 		   "(SELECT count(*) FROM token WHERE bot_id = b.id AND "
 		   "revoked_us IS NULL), b.is_hidden, b.ban_reason "
 		   "FROM bot b JOIN owner o ON o.id = b.owner_id "
-		   "WHERE ?1 IS NULL OR o.name = ?1 ORDER BY b.name",
+		   "WHERE (?1 IS NULL OR o.name = ?1) "
+		   "AND b.name <> '" NAME_GUESTS "' ORDER BY b.name",
 		   &admin->error);
 	query_bind_text(&query, 1, admin_text(admin, "owner", NULL));
 	while ((err = query_step(&query)) > 0)

@@ -119,7 +119,8 @@ static int owner_list(struct admin *admin)
 		   "SELECT o.id, o.name, o.external_id, o.note, "
 		   "o.is_disabled, o.created_us, (SELECT count(*) FROM bot "
 		   "WHERE owner_id = o.id), o.is_house, o.ban_reason "
-		   "FROM owner o ORDER BY o.name",
+		   "FROM owner o WHERE o.name <> '" NAME_GUESTS "' "
+		   "ORDER BY o.name",
 		   &admin->error);
 	while ((err = query_step(&query)) > 0)
 		admin_list_add(

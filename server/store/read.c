@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/name.h"
 #include "server/store/read.h"
 #include "server/store/tournament_rows.h"
 #include "server/store/version.h"
@@ -321,8 +322,10 @@ int store_counts(struct store *store, struct row_counts *ret,
 
 	(void)pthread_mutex_lock(&db->lock);
 	query_open(&query, db,
-		   "SELECT (SELECT count(*) FROM owner), "
-		   "(SELECT count(*) FROM bot), "
+		   "SELECT (SELECT count(*) FROM owner WHERE name <> "
+		   "'" NAME_GUESTS "'), "
+		   "(SELECT count(*) FROM bot WHERE name <> "
+		   "'" NAME_GUESTS "'), "
 		   "(SELECT count(*) FROM token WHERE revoked_us IS NULL), "
 		   "(SELECT count(*) FROM ladder), "
 		   "(SELECT count(*) FROM map), "

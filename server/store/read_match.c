@@ -112,7 +112,8 @@ static int read_seats(struct db *db, struct row_match *match,
 	int err;
 
 	query_open(&query, db,
-		   "SELECT s.number, b.id, b.name, v.number, s.points, "
+		   "SELECT s.number, b.id, CASE s.guest WHEN '' THEN b.name "
+		   "ELSE b.name || s.guest END, v.number, s.points, "
 		   "s.rank, s.score, s.columns, s.reason, s.requests, s.late, "
 		   "s.invalid, s.overlong, s.overfull, s.early, s.banked, "
 		   "s.max_us, s.total_us, s.lag_us, s.how "
@@ -376,7 +377,8 @@ int store_summary(struct store *store, struct row_summary *ret,
 		   "JOIN seat s ON s.match_id = m.id "
 		   "JOIN bot_version v ON v.id = s.bot_version_id "
 		   "JOIN bot b ON b.id = v.bot_id "
-		   "WHERE m.status = 'stored' GROUP BY g.id, b.id "
+		   "WHERE m.status = 'stored' AND m.purpose NOT IN "
+		   "('unrated', 'candidate') GROUP BY g.id, b.id "
 		   "ORDER BY g.name, avg(s.score) DESC, b.name",
 		   error);
 	while ((err = query_step(&query)) > 0) {

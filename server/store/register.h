@@ -77,6 +77,8 @@ void store_get_rules(struct store *store, struct store_rules *ret);
 int store_register(struct store *store, const struct store_joiner *joiner,
 		   struct store_joined *ret,
 		   struct store_error *error) WARN_UNUSED;
+/* Make what guests play as (NAME_GUESTS), where it is not there. */
+int store_guests(struct store *store, struct store_error *error) WARN_UNUSED;
 /*
  * BOT_ID gets a new token in TOKEN, all its others are revoked. 0 or as above.
  */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/name.h"
 #include "server/base/clock.h"
 #include "server/games/game.h"
 #include "server/match/record.h"
@@ -259,6 +260,7 @@ static int insert_seat(struct db *db, const struct match_record *record,
 		       unsigned number, struct store_error *error)
 {
 	const struct match_record_seat *seat = &record->seats[number];
+	const char *guest = name_of_guest(seat->bot);
 	char columns[GAME_COLUMNS_MAX * 32 + 4];
 	struct query query;
 
@@ -267,8 +269,9 @@ static int insert_seat(struct db *db, const struct match_record *record,
 		   "INSERT INTO seat (match_id, number, bot_version_id, "
 		   "points, rank, score, columns, reason, requests, late, "
 		   "invalid, overlong, overfull, early, banked, max_us, "
-		   "total_us, lag_us, how) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-		   "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+		   "total_us, lag_us, how, guest) VALUES (?1, ?2, ?3, ?4, ?5, "
+		   "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+		   "?18, ?19, ?20)",
 		   error);
 	query_bind_i64(&query, 1, record->id);
 	query_bind_i64(&query, 2, number + 1);
@@ -289,6 +292,7 @@ static int insert_seat(struct db *db, const struct match_record *record,
 	query_bind_i64(&query, 17, seat->total_us);
 	query_bind_i64(&query, 18, seat->lag_us);
 	query_bind_text(&query, 19, seat->how);
+	query_bind_text(&query, 20, guest == NULL ? "" : guest);
 	return query_run(&query);
 }
 
@@ -343,7 +347,8 @@ int save_record(struct db *db, const struct match_record *record,
 	if (err == 0)
 		err = insert_blobs(db, record, error);
 	if (err == 0 && !record->is_void &&
-	    record->purpose != MATCH_FOR_TOURNAMENT)
+	    (record->purpose == MATCH_FOR_LADDER ||
+	     record->purpose == MATCH_FOR_REMATCH))
 		err = advance_seed(db, record->ladder_id, seed, error);
 	if (err == 0 && !record->is_void && record->meeting.tournament != 0)
 		err = tournament_save(db, record, error);

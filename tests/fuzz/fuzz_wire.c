@@ -49,6 +49,11 @@ static void log_request(struct buf *log, const struct session_request *request)
 	log_slice(log, request->client);
 	log_slice(log, request->version);
 	log_slice(log, request->line);
+	buf_add_format(log, "%d %u %u", (int)request->how,
+		       request->wish.turn_ms, request->wish.matches);
+	log_slice(log, request->wish.map);
+	log_slice(log, request->wish.seed);
+	log_slice(log, request->wish.against);
 	buf_add_char(log, '\n');
 }
 
@@ -79,6 +84,9 @@ static void answer(struct run *run, const struct session_request *request)
 				       &run->log);
 		else
 			session_login_ok(session, "bot", NULL, &run->log);
+		break;
+	case SESSION_ASK_GUEST:
+		session_login_ok(session, "guest:x", NULL, &run->log);
 		break;
 	case SESSION_ASK_REGISTER:
 		if (request->invite.len > 0)

@@ -139,6 +139,7 @@ static void answer(struct table *table, const struct session_request *request)
 	case SESSION_ASK_NOTHING:
 	case SESSION_ASK_CLOSE:
 		break;
+	case SESSION_ASK_GUEST:
 	case SESSION_ASK_LADDERS:
 	case SESSION_ASK_REGISTER:
 	case SESSION_ASK_ROTATE:

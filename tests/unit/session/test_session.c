@@ -165,6 +165,70 @@ static void hands_up_a_login(void **state)
 	assert_string_equal(session.close_reason, "login-failed");
 }
 
+static void hands_up_a_guest(void **state)
+{
+	(void)state;
+	be_in(SESSION_NEW);
+	say("@guest Ada\n");
+	assert_int_equal(request.kind, SESSION_ASK_NOTHING);
+	assert_int_equal(session.state, SESSION_NEW);
+	say("@guest ada client=nc ping=1\n");
+	assert_int_equal(request.kind, SESSION_ASK_GUEST);
+	assert_true(slice_is(request.name, "ada"));
+	assert_true(slice_is(request.client, "nc"));
+	assert_true(session.wants_ping);
+	session_refuse(&session, ERROR_GUESTS_OFF, 0, NULL, &out);
+	assert_true(session_is_closed(&session));
+}
+
+static void hands_up_what_a_player_wishes(void **state)
+{
+	static const char *const bad[] = {
+		"sometimes",
+		"unrated map=.hidden",
+		"unrated against=A",
+		"unrated seed=-1",
+		"unrated seed=-0",
+		"unrated seed=00",
+		"unrated seed=9223372036854775808",
+		"unrated turn-ms=0",
+		"unrated turn-ms=600001",
+		"unrated matches=0",
+		"unrated matches=many",
+	};
+
+	(void)state;
+	be_in(SESSION_IDLE);
+	say("@play mine\n");
+	assert_int_equal(request.how, SESSION_PLAY_LADDER);
+	say("@play mine any seed=x\n");
+	assert_int_equal(request.kind, SESSION_ASK_PLAY);
+	assert_int_equal(request.how, SESSION_PLAY_ANY);
+	say("@play mine unrated\n");
+	assert_int_equal(request.how, SESSION_PLAY_UNRATED);
+	assert_int_equal(request.wish.map.len + request.wish.seed.len +
+				 request.wish.against.len,
+			 0);
+	assert_int_equal(request.wish.turn_ms + request.wish.matches, 0);
+	say("@play mine unrated map=a.map seed=9223372036854775807 "
+	    "against=lazy turn-ms=600000 matches=3\n");
+	assert_int_equal(request.kind, SESSION_ASK_PLAY);
+	assert_true(slice_is(request.wish.map, "a.map"));
+	assert_true(slice_is(request.wish.seed, "9223372036854775807"));
+	assert_true(slice_is(request.wish.against, "lazy"));
+	assert_int_equal(request.wish.turn_ms, 600000);
+	assert_int_equal(request.wish.matches, 3);
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		char line[80];
+
+		(void)snprintf(line, sizeof(line), "@play mine %s\n", bad[i]);
+		say(line);
+		assert_int_equal(request.kind, SESSION_ASK_NOTHING);
+		assert_memory_equal(buf_text(&out), "@error bad-arguments ",
+				    21);
+	}
+}
+
 /*
  * Every word in every state. The letter is what comes of it:
  * L login, P play, V leave, R ready, S skip, G gone, X resign, M game line,
@@ -733,6 +797,8 @@ int main(void)
 		cmocka_unit_test(moves_only_as_the_table_says),
 		cmocka_unit_test(greets_with_version_and_host),
 		cmocka_unit_test(hands_up_a_login),
+		cmocka_unit_test(hands_up_a_guest),
+		cmocka_unit_test(hands_up_what_a_player_wishes),
 		cmocka_unit_test(every_word_in_every_state),
 		cmocka_unit_test(words_about_an_old_match_are_ignored),
 		cmocka_unit_test(leave_goes_up_and_changes_no_match),

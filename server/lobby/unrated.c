@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unrated.c - matches that count for nothing, as an author wants them.
+ *
+ * Who said `@play LADDER unrated` stands in the ladder's queue with a wish,
+ * and nothing but its own appointments takes it out of there. Whenever the
+ * ladder is looked at, each wish whose peer is free and whose opponents are
+ * becomes such an appointment, between certain connections. It begins in the
+ * same call, or as soon as its map is there.
+ *
+ * Opponents are, in this order: others who wait unrated and wish nothing in
+ * particular, bots that said `any`, the house's. One that has just been lent
+ * is left to who waits for rated matches, as long as those may take to get
+ * it.
+ */
+#include "server/lobby/lobby_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	ABSENT_US = 60 * 1000 * 1000, /* an opponent may be away so long */
+	REST_MS = 1000, /* more than a house bot waits for its seat */
+	DRAWS_MAX = 64, /* of a seed that no contest has */
+	TAG_LINK = 0,   /* of the deal's tags: who asked for it */
+	TAG_BOT,
+	TAG_LADDER,
+};
+
+bool unrated_is_lending(enum match_purpose purpose)
+{
+	return purpose == MATCH_FOR_UNRATED || purpose == MATCH_FOR_CANDIDATE;
+}
+
+/* ---- what is played on ---- */
+
+static bool is_seed_of(int64_t first, int64_t last, int64_t seed)
+{
+	return seed >= first && seed <= last;
+}
+
+/* Whether a ladder or a tournament of GAME has SEED as one of its own. */
+static bool is_contest_seed(struct lobby *lobby, const struct game *game,
+			    int64_t seed)
+{
+	for (size_t i = 0; i < lobby->nladders; i++) {
+		const struct ladder *ladder = lobby->ladders[i];
+
+		if (ladder->is_known && ladder->game == game &&
+		    !ladder->row.is_seed_random &&
+		    is_seed_of(ladder->row.seed_first, ladder->row.seed_last,
+			       seed))
+			return true;
+	}
+	return tournaments_have_seed(lobby, game, seed);
+}
+
+/* Whether what counts is played on that map with SEED, or is to be. */
+static bool is_open(const struct lobby *lobby, int64_t map_id, const char *seed)
+{
+	const struct lobby_play *play;
+
+	TAILQ_FOREACH(play, &lobby->plays, link) {
+		const struct deal *deal = &play->deal;
+
+		if ((deal->is_rated || deal->meeting.tournament != 0) &&
+		    deal->instance.map_id == map_id &&
+		    strcmp(deal->instance.seed, seed) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < lobby->nladders; i++) {
+		if (round_has(lobby->ladders[i], map_id, seed))
+			return true;
+	}
+	return set_has(lobby, map_id, seed);
+}
+
+static const struct map_mark *mark_by_id(const struct lobby *lobby, int64_t id)
+{
+	size_t low = 0, high = lobby->nmarks;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (lobby->marks[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < lobby->nmarks && lobby->marks[low].id == id
+		       ? &lobby->marks[low]
+		       : NULL;
+}
+
+static bool is_shown(const struct map_mark *mark, const struct game *game)
+{
+	return mark != NULL && mark->is_public && mark->game == game;
+}
+
+/* The map of GAME called NAME, if everybody may see it; or 0. */
+static int64_t find_map(const struct lobby *lobby, const struct game *game,
+			struct slice name)
+{
+	for (size_t i = 0; i < lobby->nmarks; i++) {
+		if (is_shown(&lobby->marks[i], game) &&
+		    slice_is(name, lobby->marks[i].name))
+			return lobby->marks[i].id;
+	}
+	return 0;
+}
+
+/* Number NTH of the maps of LADDER that all may see; counts them without. */
+static size_t own_maps(const struct lobby *lobby, const struct ladder *ladder,
+		       size_t nth, int64_t *ret_id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ladder->row.nmaps; i++) {
+		int64_t id = ladder->row.map_ids[i];
+
+		if (is_shown(mark_by_id(lobby, id), ladder->game) &&
+		    count++ == nth)
+			*ret_id = id;
+	}
+	return count;
+}
+
+/* Likewise of all maps of its game. */
+static size_t all_maps(const struct lobby *lobby, const struct ladder *ladder,
+		       size_t nth, int64_t *ret_id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < lobby->nmarks; i++) {
+		if (is_shown(&lobby->marks[i], ladder->game) && count++ == nth)
+			*ret_id = lobby->marks[i].id;
+	}
+	return count;
+}
+
+/* Any map that can be played: the ladder's own, or else another; or 0. */
+static int64_t draw_map(struct lobby *lobby, const struct ladder *ladder)
+{
+	int64_t id = 0;
+	size_t count = own_maps(lobby, ladder, SIZE_MAX, &id);
+
+	if (count > 0) {
+		(void)own_maps(lobby, ladder, instance_draw(lobby) % count,
+			       &id);
+		return id;
+	}
+	count = all_maps(lobby, ladder, SIZE_MAX, &id);
+	if (count > 0)
+		(void)all_maps(lobby, ladder, instance_draw(lobby) % count,
+			       &id);
+	return id;
+}
+
+static bool draw_seed(struct lobby *lobby, const struct ladder *ladder,
+		      char seed[ROW_SEED_BYTES])
+{
+	for (unsigned i = 0; i < DRAWS_MAX; i++) {
+		int64_t drawn = (int64_t)(instance_draw(lobby) >> 1);
+
+		if (is_contest_seed(lobby, ladder->game, drawn))
+			continue;
+		(void)snprintf(seed, ROW_SEED_BYTES, "%" PRId64, drawn);
+		return true;
+	}
+	return false;
+}
+
+enum error_code unrated_instance(struct lobby *lobby,
+				 const struct ladder *ladder, int64_t map_id,
+				 const char *seed, struct instance *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (map_id == 0)
+		ret->map_id = draw_map(lobby, ladder);
+	else if (is_shown(mark_by_id(lobby, map_id), ladder->game))
+		ret->map_id = map_id;
+	if (ret->map_id == 0)
+		return ERROR_UNKNOWN_MAP;
+	if (seed[0] == '\0') {
+		if (!draw_seed(lobby, ladder, ret->seed))
+			return ERROR_CONTEST_SEED;
+	} else {
+		(void)snprintf(ret->seed, sizeof(ret->seed), "%s", seed);
+		if (is_contest_seed(lobby, ladder->game,
+				    strtoll(seed, NULL, 10)))
+			return ERROR_CONTEST_SEED;
+	}
+	if (is_open(lobby, ret->map_id, ret->seed))
+		return ERROR_OPEN_INSTANCE;
+	if (ladder->row.bot_seed == ROW_BOT_SEED_MATCH)
+		memcpy(ret->bot_seed, ret->seed, sizeof(ret->bot_seed));
+	else
+		(void)snprintf(ret->bot_seed, sizeof(ret->bot_seed), "%" PRIu64,
+			       instance_draw(lobby) >> 33);
+	return ERROR_NONE;
+}
+
+/* ---- who plays ---- */
+
+static bool has_any_wish(const struct wish *wish)
+{
+	return wish->map_id != 0 || wish->seed[0] != '\0' ||
+	       wish->against_id != 0 || wish->turn_ms != 0 || wish->left != 0;
+}
+
+static bool is_patient(const struct ladder *ladder, const struct wish *wish)
+{
+	return wish->turn_ms == 0 || wish->turn_ms == ladder->row.turn_ms;
+}
+
+/*
+ * How much ENTRY, of another, is one that WISH may be played with, whether it
+ * is free or not; 0: not at all.
+ */
+static unsigned willingness(const struct ladder *ladder,
+			    const struct wish *wish,
+			    const struct waiting *entry)
+{
+	const struct bot *bot = entry->peer->bot;
+
+	if (wish->against_id != 0 && wish->against_id != bot->id)
+		return 0;
+	if (entry->wish != NULL)
+		return wish->against_id == 0 && is_patient(ladder, wish) &&
+				       !has_any_wish(entry->wish)
+			       ? 3
+			       : 0;
+	if (entry->is_any && (bot->is_house || is_patient(ladder, wish)))
+		return 2;
+	return bot->is_house ? 1 : 0;
+}
+
+/* Whether another than the house waits on LADDER for matches of its own. */
+static bool is_wanted(const struct ladder *ladder,
+		      const struct lobby_peer *peer)
+{
+	const struct waiting *entry;
+
+	TAILQ_FOREACH(entry, &ladder->queue, queue) {
+		if (entry->wish == NULL && entry->peer != peer &&
+		    entry->peer->bot != peer->bot &&
+		    !entry->peer->bot->is_house)
+			return true;
+	}
+	return false;
+}
+
+bool unrated_may_lend(struct lobby *lobby, struct ladder *ladder,
+		      const struct waiting *entry, int64_t rest_us,
+		      int64_t now_us)
+{
+	const struct lobby_peer *peer = entry->peer;
+	int64_t again_us = peer->lent_us + rest_us;
+
+	if (!entry->is_queued || peer->is_closing || peer->is_eof ||
+	    peer->set_id != 0 || appointment_has(ladder, peer->link_id))
+		return false;
+	if (entry->wish != NULL)
+		return true;
+	if (appointment_keeps(ladder, peer) ||
+	    tournaments_keep(lobby, ladder, peer))
+		return false;
+	if (peer->lent_us == 0 || now_us >= again_us)
+		return true;
+	start_wake(lobby, ladder, now_us, again_us);
+	return false;
+}
+
+/* The time that a bot which was lent is left to who waits for a rating. */
+static int64_t rest_of(const struct ladder *ladder, const struct waiting *entry)
+{
+	if (entry->wish != NULL || !is_wanted(ladder, entry->peer))
+		return 0;
+	return ((int64_t)ladder->row.house_wait_ms + REST_MS) * 1000;
+}
+
+/* The best free one that is not among the COUNT seated, or NULL. */
+static struct lobby_peer *find_opponent(struct lobby *lobby,
+					struct ladder *ladder,
+					const struct wish *wish,
+					struct lobby_peer *const *seated,
+					unsigned count, int64_t now_us)
+{
+	struct lobby_peer *found = NULL;
+	struct waiting *entry;
+	unsigned best = 0;
+
+	TAILQ_FOREACH(entry, &ladder->queue, queue) {
+		unsigned how = willingness(ladder, wish, entry);
+		bool is_seated = false;
+
+		for (unsigned i = 0; i < count; i++)
+			is_seated |= seated[i] == entry->peer;
+		if (is_seated || how <= best ||
+		    !unrated_may_lend(lobby, ladder, entry,
+				      rest_of(ladder, entry), now_us))
+			continue;
+		best = how;
+		found = entry->peer;
+	}
+	return found;
+}
+
+/* Whether the opponent that WISH names waits on LADDER and would play. */
+static bool is_there(struct lobby *lobby, struct ladder *ladder,
+		     const struct wish *wish)
+{
+	const struct bot *bot = bot_by_id(lobby, wish->against_id);
+	struct lobby_peer *peer;
+
+	if (bot == NULL)
+		return false;
+	TAILQ_FOREACH(peer, &bot->peers, group) {
+		const struct waiting *entry = waiting_find(peer, ladder);
+
+		if (entry != NULL && willingness(ladder, wish, entry) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- the wish ---- */
+
+/* Seats of an unrated match on LADDER. */
+static unsigned seats_of(const struct ladder *ladder)
+{
+	return ladder->row.seats;
+}
+
+/* WISH as REQUEST says; the refusal, or ERROR_NONE. */
+static enum error_code fill_wish(struct lobby *lobby, struct ladder *ladder,
+				 const struct session_wish *request,
+				 struct wish *wish)
+{
+	struct instance instance;
+	const struct bot *bot;
+	enum error_code refusal;
+
+	if (request->map.len > 0) {
+		wish->map_id = find_map(lobby, ladder->game, request->map);
+		if (wish->map_id == 0)
+			return ERROR_UNKNOWN_MAP;
+	}
+	if (slice_copy(request->seed, wish->seed, sizeof(wish->seed)) != 0)
+		return ERROR_BAD_ARGUMENTS;
+	wish->turn_ms = request->turn_ms;
+	wish->left = request->matches;
+	refusal = unrated_instance(lobby, ladder, wish->map_id, wish->seed,
+				   &instance);
+	if (refusal != ERROR_NONE)
+		return refusal;
+	if (request->against.len == 0)
+		return ERROR_NONE;
+	bot = bot_find(lobby, request->against);
+	if (bot == NULL || seats_of(ladder) == 1)
+		return ERROR_UNKNOWN_OPPONENT;
+	wish->against_id = bot->id;
+	if (is_there(lobby, ladder, wish))
+		return ERROR_NONE;
+	/* It may be the time alone that it does not take. */
+	wish->turn_ms = 0;
+	return is_there(lobby, ladder, wish) ? ERROR_TURN_REFUSED
+					     : ERROR_UNKNOWN_OPPONENT;
+}
+
+enum error_code unrated_wish(struct lobby *lobby, struct ladder *ladder,
+			     const struct session_wish *request,
+			     struct wish **ret)
+{
+	struct wish *wish = xcalloc(1, sizeof(*wish));
+	enum error_code refusal = fill_wish(lobby, ladder, request, wish);
+
+	if (refusal != ERROR_NONE) {
+		free(wish);
+		return refusal;
+	}
+	*ret = wish;
+	return ERROR_NONE;
+}
+
+/* ENTRY's wishes are at an end; CODE (ERROR_NONE: none left) says why. */
+static void end_wish(struct lobby *lobby, struct waiting *entry,
+		     enum error_code code)
+{
+	struct lobby_peer *peer = entry->peer;
+	struct ladder *ladder = entry->ladder;
+	size_t mark = lobby->scratch.len;
+
+	ladder->refs++;
+	waiting_drop(lobby, peer, ladder);
+	if (code != ERROR_NONE)
+		session_refuse(&peer->session, code, 0, NULL, &lobby->scratch);
+	session_left(&peer->session, ladder->row.name, waiting_count(peer),
+		     &lobby->scratch);
+	peer_say(lobby, peer, mark);
+	ladder->refs--;
+}
+
+/* The entry that asked for DEAL, if it is still there. */
+static struct waiting *asker(struct lobby *lobby, const struct deal *deal)
+{
+	const struct bot *bot = bot_by_id(lobby, deal->tags[TAG_BOT]);
+	struct ladder *ladder = ladder_by_id(lobby, deal->tags[TAG_LADDER]);
+	struct lobby_peer *peer;
+	struct waiting *entry = NULL;
+
+	if (bot == NULL || ladder == NULL)
+		return NULL;
+	TAILQ_FOREACH(peer, &bot->peers, group) {
+		if (peer->link_id == (uint64_t)deal->tags[TAG_LINK])
+			entry = waiting_find(peer, ladder);
+	}
+	return entry != NULL && entry->wish != NULL ? entry : NULL;
+}
+
+static void over(struct lobby *lobby, const struct deal *deal,
+		 enum deal_end end, const struct lobby_play *play,
+		 uint32_t at_fault, int64_t now_us)
+{
+	struct waiting *entry = asker(lobby, deal);
+
+	(void)play;
+	if (entry == NULL)
+		return;
+	entry->wish->is_settled = false;
+	start_touch(lobby, entry->ladder);
+	start_wake(lobby, entry->ladder, now_us, now_us); /* if in a pump */
+	if (end == DEAL_DROPPED && at_fault == 0)
+		end_wish(lobby, entry, ERROR_UNKNOWN_MAP);
+	else if (end == DEAL_STORED && entry->wish->left > 0 &&
+		 --entry->wish->left == 0)
+		end_wish(lobby, entry, ERROR_NONE);
+}
+
+/* All that ENTRY's wish needs is free: PEERS, by seat. */
+static void settle(struct lobby *lobby, struct waiting *entry,
+		   struct lobby_peer *const *peers)
+{
+	struct ladder *ladder = entry->ladder;
+	struct wish *wish = entry->wish;
+	struct bot *bots[LIMIT_SEATS];
+	struct appointment *appointment;
+	struct deal deal = { .seats = seats_of(ladder),
+			     .purpose = MATCH_FOR_UNRATED,
+			     .turn_ms = wish->turn_ms,
+			     .over = over };
+	enum error_code refusal = unrated_instance(lobby, ladder, wish->map_id,
+						   wish->seed, &deal.instance);
+
+	if (refusal != ERROR_NONE) {
+		end_wish(lobby, entry, refusal);
+		return;
+	}
+	memcpy(deal.params, ladder->params, sizeof(deal.params));
+	deal.tags[TAG_LINK] = (int64_t)entry->peer->link_id;
+	deal.tags[TAG_BOT] = entry->peer->bot->id;
+	deal.tags[TAG_LADDER] = ladder->row.id;
+	for (unsigned i = 0; i < deal.seats; i++)
+		bots[i] = peers[i]->bot;
+	appointment = appointment_new(lobby, ladder, &deal, bots);
+	if (appointment == NULL)
+		return; /* too many wait: it is looked at again */
+	for (unsigned i = 0; i < deal.seats; i++)
+		appointment->link_ids[i] = peers[i]->link_id;
+	wish->is_settled = true;
+	appointment_add(lobby, appointment);
+}
+
+/* ENTRY has a wish and is free: fulfil it if that can be. */
+static void look_at(struct lobby *lobby, struct waiting *entry, int64_t now_us)
+{
+	struct ladder *ladder = entry->ladder;
+	struct lobby_peer *peers[LIMIT_SEATS] = { entry->peer };
+	struct wish *wish = entry->wish;
+	unsigned count = 1;
+
+	if (wish->against_id != 0 && !is_there(lobby, ladder, wish)) {
+		if (wish->absent_us == 0)
+			wish->absent_us = now_us;
+		if (now_us >= wish->absent_us + ABSENT_US)
+			end_wish(lobby, entry, ERROR_UNKNOWN_OPPONENT);
+		else
+			start_wake(lobby, ladder, now_us,
+				   wish->absent_us + ABSENT_US);
+		return;
+	}
+	wish->absent_us = 0;
+	while (count < seats_of(ladder)) {
+		peers[count] = find_opponent(lobby, ladder, wish, peers, count,
+					     now_us);
+		if (peers[count] == NULL)
+			return;
+		count++;
+	}
+	settle(lobby, entry, peers);
+}
+
+void unrated_look(struct lobby *lobby, struct ladder *ladder, int64_t now_us)
+{
+	struct waiting *entry, *next;
+
+	if (ladder->nwishes == 0 || !ladder->is_listed || lobby->is_draining)
+		return;
+	for (entry = TAILQ_FIRST(&ladder->queue); entry != NULL; entry = next) {
+		next = TAILQ_NEXT(entry, queue);
+		if (entry->wish != NULL && !entry->wish->is_settled &&
+		    !appointment_has(ladder, entry->peer->link_id))
+			look_at(lobby, entry, now_us);
+	}
+}
