@@ -548,6 +548,8 @@ void notice_tell(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);
 /* waiting.c */
 void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 		  const struct session_request *request, int64_t now_us);
+/* PEER waits for nothing any more, and is told so. */
+void waiting_end(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);
 void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
 		   const struct session_request *request, int64_t now_us);
 /* Tell ENTRY's peer, an author's, once that it has played all there is. */

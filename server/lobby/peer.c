@@ -109,11 +109,18 @@ static void free_held(struct lobby_peer *peer)
 	peer->held = NULL;
 }
 
-/* In a drain, or when its bot is gone, a peer goes when it has all. */
+/*
+ * In a drain, or when its bot is gone, a peer goes when it has all. Who could
+ * still be offered a match would never have all.
+ */
 void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
 		    int64_t now_us)
 {
-	if (peer->bot == NULL || peer->play != NULL || !LIST_EMPTY(&peer->told))
+	if (peer->bot == NULL)
+		return;
+	if (peer->bot->is_disabled && peer->waiting != NULL)
+		waiting_end(lobby, peer, now_us);
+	if (peer->play != NULL || !LIST_EMPTY(&peer->told))
 		return;
 	if (peer->bot->is_disabled)
 		peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0, NULL, now_us);

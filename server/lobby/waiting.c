@@ -102,7 +102,7 @@ static enum error_code check_play(struct lobby_peer *peer,
 {
 	if (ladder == NULL)
 		return ERROR_UNKNOWN_LADDER;
-	if (!ladder->is_listed)
+	if (!ladder->is_listed || peer->bot->is_disabled)
 		return ERROR_LADDER_DISABLED;
 	if (waiting_find(peer, ladder) != NULL)
 		return ERROR_ALREADY_QUEUED;
@@ -182,6 +182,16 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 	start_explain(lobby, peer, ladder);
 }
 
+void waiting_end(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
+{
+	size_t mark = lobby->scratch.len;
+
+	waiting_drop_all(lobby, peer);
+	set_leave(lobby, peer, NULL, now_us);
+	session_left(&peer->session, NULL, 0, &lobby->scratch);
+	peer_say(lobby, peer, mark);
+}
+
 void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
 		   const struct session_request *request, int64_t now_us)
 {
@@ -190,21 +200,19 @@ void waiting_leave(struct lobby *lobby, struct lobby_peer *peer,
 	size_t mark = lobby->scratch.len;
 
 	if (request->name.len == 0) {
-		waiting_drop_all(lobby, peer);
-		set_leave(lobby, peer, NULL, now_us);
-		session_left(&peer->session, NULL, 0, &lobby->scratch);
-	} else {
-		/* The session has checked that the name is one. */
-		if (slice_copy(request->name, name, sizeof(name)) != 0)
-			return;
-		ladder = ladder_find(lobby, request->name);
-		if (ladder != NULL) {
-			waiting_drop(lobby, peer, ladder);
-			set_leave(lobby, peer, ladder, now_us);
-		}
-		session_left(&peer->session, name, waiting_count(peer),
-			     &lobby->scratch);
+		waiting_end(lobby, peer, now_us);
+		return;
 	}
+	/* The session has checked that the name is one. */
+	if (slice_copy(request->name, name, sizeof(name)) != 0)
+		return;
+	ladder = ladder_find(lobby, request->name);
+	if (ladder != NULL) {
+		waiting_drop(lobby, peer, ladder);
+		set_leave(lobby, peer, ladder, now_us);
+	}
+	session_left(&peer->session, name, waiting_count(peer),
+		     &lobby->scratch);
 	peer_say(lobby, peer, mark);
 }
 

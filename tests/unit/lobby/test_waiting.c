@@ -484,6 +484,35 @@ static void a_match_outlives_its_ladder_and_its_bot(void **state)
 	assert_int_equal(world->stored, 1);
 }
 
+static void a_ban_lets_the_match_end_and_begins_no_other(void **state)
+{
+	struct world *world = *state;
+
+	/* The next match would begin before the result is told. */
+	world->holds_store = true;
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *\n"
+			  "a > @ready 1\n"
+			  "a <~ rabbits\n");
+	world->bots[BOT_CRAZY].is_disabled = true;
+	world_catalogue(world);
+	world_play(world, "a < @left\n"
+			  "a > @play rabbit-runner\n"
+			  "a < @error ladder-disabled *\n"
+			  "a > move\n"
+			  "a < turnsleft 1\n"
+			  "a > move\n"
+			  "a <~ @end 1 stop=term reason=finished\n"
+			  "a <.\n");
+	world_store(world);
+	world_play(world, "a < @place 1 *\n"
+			  "a < @result 1 *\n"
+			  "a < @error bot-disabled *\n"
+			  "a ! bot-disabled\n");
+	assert_int_equal(world->stored, 1);
+}
+
 static void an_unusable_ladder_is_logged_and_refused(void **state)
 {
 	struct world *world = *state;
@@ -523,6 +552,7 @@ int main(void)
 		WORLD_TEST(a_late_loop_starts_nothing_new),
 		WORLD_TEST(a_ladder_that_vanishes_sends_its_queue_away),
 		WORLD_TEST(a_match_outlives_its_ladder_and_its_bot),
+		WORLD_TEST(a_ban_lets_the_match_end_and_begins_no_other),
 		WORLD_TEST(an_unusable_ladder_is_logged_and_refused),
 	};
 
