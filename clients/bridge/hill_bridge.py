@@ -1522,6 +1522,19 @@ class App:
 
 # What the link does to matches.
 
+JOIN_HELP = """\
+usage: hill-bridge.py join HOST[:PORT] [INVITE] [--name NAME]
+                      [--token-file FILE]
+Registers a bot and prints what to run; --help alone says more."""
+
+
+def run_words(script):
+    """What runs SCRIPT, a file of Python, in a shell."""
+    if os.name == "nt":
+        return f"python {script}"
+    return script if os.access(script, os.X_OK) else f"python3 {script}"
+
+
 class Join:
     """Registers a bot and keeps its token, as hill-bridge join does."""
 
@@ -1532,6 +1545,9 @@ class Join:
             word = words.pop(0)
             if word in ("--name", "--token-file") and words:
                 setattr(self, {"--name": "name"}.get(word, "path"), words.pop(0))
+            elif word == "--help":
+                print(JOIN_HELP)
+                sys.exit(0)
             elif word.startswith("-"):
                 misuse(f"join: unknown option {word}, or one without its value")
             else:
@@ -1556,15 +1572,21 @@ class Join:
     def print_lines(self, link, bot):
         count = self.ask(link, "@ladders", "ladders").arg(0)
         host, port = self.address
+        # Beside this file in hill's sources, or else wherever they are kept.
+        kits = os.path.join(os.path.dirname(os.path.dirname(
+            os.path.abspath(__file__))), "bots")
         for _ in range(int(count) if re.fullmatch("[0-9]{1,4}", count) else 0):
             ladder = link.word("ladder")
             if not re.fullmatch("[A-Za-z0-9._-]{1,64}", ladder.arg(0)):
                 continue
             kit = ladder.keys.get("game", "").partition("-")[0]
             host_text = f"[{host}]" if ":" in host else host
-            print(f"  {sys.argv[0]} --server {host_text}:{port} --bot {bot} "
-                  f"--token-file {self.path} --play {ladder.arg(0)} -- "
-                  f"{plain(kit)}_start.py")
+            kit = f"{plain(kit)}_start.py"
+            place = os.path.join(kits, kit)
+            kit = place if os.path.exists(place) else kit
+            print(f"  {run_words(sys.argv[0])} --server {host_text}:{port} "
+                  f"--bot {bot} --token-file {self.path} "
+                  f"--play {ladder.arg(0)} -- {run_words(kit)}")
 
     def run(self):
         try:

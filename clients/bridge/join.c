@@ -152,14 +152,22 @@ static int carry_out(struct join *join)
 	return status;
 }
 
+#define JOIN_USAGE                                                    \
+	"usage: hill-bridge join HOST[:PORT] [INVITE] [--name NAME] " \
+	"[--token-file FILE]\n"
+
 static int misuse(const char *what)
 {
-	(void)fprintf(stderr,
-		      "hill-bridge: join: %s\nusage: hill-bridge join "
-		      "HOST[:PORT] [INVITE] [--name NAME] [--token-file "
-		      "FILE]\n",
-		      what);
+	(void)fprintf(stderr, "hill-bridge: join: %s\n" JOIN_USAGE, what);
 	return EXIT_USAGE;
+}
+
+static int tell_usage(void)
+{
+	(void)fputs(JOIN_USAGE "Registers a bot and prints what to run; "
+			       "--help alone says more.\n",
+		    stdout);
+	return EXIT_PLAYED;
 }
 
 int bridge_join(struct bridge *bridge, int argc, char **argv)
@@ -167,6 +175,7 @@ int bridge_join(struct bridge *bridge, int argc, char **argv)
 	static const struct option options[] = {
 		{ "name", required_argument, NULL, 'n' },
 		{ "token-file", required_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct join join; /* too large for the stack */
@@ -180,6 +189,8 @@ int bridge_join(struct bridge *bridge, int argc, char **argv)
 			join.name = optarg;
 		else if (option == 't')
 			join.path = optarg;
+		else if (option == 'h')
+			return tell_usage();
 		else
 			return misuse("unknown option, or one without its "
 				      "value");
