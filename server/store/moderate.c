@@ -19,6 +19,7 @@
 #include "server/store/admin_internal.h"
 #include "server/store/rate.h"
 #include "server/store/read.h"
+#include "server/store/tally.h"
 
 enum {
 	IDS_MAX = 1000,
@@ -381,6 +382,8 @@ static int moderate(struct admin *admin, bool is_void)
 		err = list_tournaments(admin);
 	if (err == 0)
 		err = set_state(admin, is_void);
+	if (err == 0)
+		err = tally_touched(admin->db, is_void, &admin->error);
 	if (err == 0 && !is_void)
 		err = close_again(admin);
 	if (err == 0)

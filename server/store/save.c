@@ -15,6 +15,7 @@
 #include "server/match/record.h"
 #include "server/store/rate.h"
 #include "server/store/store_internal.h"
+#include "server/store/tally.h"
 #include "server/store/tournament_rows.h"
 
 _Static_assert(MATCH_NFAULTS == 4, "a seat's row has a column for each fault");
@@ -346,6 +347,8 @@ int save_record(struct db *db, const struct match_record *record,
 		err = insert_seat(db, record, i, error);
 	if (err == 0)
 		err = insert_blobs(db, record, error);
+	if (err == 0 && !record->is_void && record->purpose == MATCH_FOR_LADDER)
+		err = tally_saved(db, record->id, error);
 	if (err == 0 && !record->is_void &&
 	    (record->purpose == MATCH_FOR_LADDER ||
 	     record->purpose == MATCH_FOR_REMATCH))

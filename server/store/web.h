@@ -94,8 +94,9 @@ struct web_standing {
 	bool is_house;
 	bool is_active; /* the bot's version that plays now */
 	double mu, sigma;
-	double mean;    /* unrated ladders: the mean score */
-	int64_t rounds; /* unrated ladders: matches */
+	double mean;     /* unrated ladders: the mean score */
+	int64_t rounds;  /* rated ones; 0 on unrated ladders */
+	int64_t matches; /* of the ladder, void and guests' ones aside */
 	int64_t last_us;
 };
 struct web_table {

@@ -79,6 +79,7 @@ static void take_row(struct query *query, struct web_table *table)
 	row->mean = query_double(query, 9);
 	row->rounds = query_i64(query, 10);
 	row->last_us = query_i64(query, 11);
+	row->matches = query_i64(query, 12);
 }
 
 static int read_rated(struct db *db, struct web_table *table,
@@ -90,10 +91,12 @@ static int read_rated(struct db *db, struct web_table *table,
 	query_open(&query, db,
 		   "SELECT b.id, v.id, b.name, v.label, o.name, o.is_house, "
 		   "v.state = 'active', r.mu, r.sigma, 0, r.rounds, "
-		   "r.changed_us FROM rating r "
+		   "r.changed_us, coalesce(y.matches, 0) FROM rating r "
 		   "JOIN bot_version v ON v.id = r.bot_version_id "
 		   "JOIN bot b ON b.id = v.bot_id "
 		   "JOIN owner o ON o.id = b.owner_id "
+		   "LEFT JOIN tally y ON y.ladder_id = r.ladder_id AND "
+		   "y.bot_version_id = r.bot_version_id "
 		   "WHERE r.ladder_id = ?1 AND " VISIBLE_BOT,
 		   error);
 	query_bind_i64(&query, 1, table->ladder_id);
@@ -112,15 +115,13 @@ static int read_contest(struct db *db, struct web_table *table,
 
 	query_open(&query, db,
 		   "SELECT b.id, v.id, b.name, v.label, o.name, o.is_house, "
-		   "v.state = 'active', 0, 0, avg(s.score), count(*), "
-		   "max(m.ended_us) FROM match m "
-		   "JOIN seat s ON s.match_id = m.id "
-		   "JOIN bot_version v ON v.id = s.bot_version_id "
+		   "v.state = 'active', 0, 0, y.score / y.matches, 0, "
+		   "y.last_us, y.matches FROM tally y "
+		   "JOIN bot_version v ON v.id = y.bot_version_id "
 		   "JOIN bot b ON b.id = v.bot_id "
 		   "JOIN owner o ON o.id = b.owner_id "
-		   "WHERE m.ladder_id = ?1 AND m.status = 'stored' AND "
-		   "m.purpose = 'ladder' AND s.guest = '' AND " VISIBLE_BOT
-		   " AND " VISIBLE_MATCH " GROUP BY v.id",
+		   "WHERE y.ladder_id = ?1 AND y.matches > 0 "
+		   "AND " VISIBLE_BOT,
 		   error);
 	query_bind_i64(&query, 1, table->ladder_id);
 	while ((err = query_step(&query)) > 0)

@@ -167,8 +167,8 @@ static json_t *line_json(const struct web_table *table,
 		(json_int_t)placed->rank, "bot", row->bot, "version",
 		row->version, "owner", row->owner, "house", row->is_house,
 		"active", row->is_active,
-		table->is_rated ? "rounds" : "matches", (json_int_t)row->rounds,
-		"last", store_web_time(row->last_us));
+		"matches", (json_int_t)row->matches, "last",
+		store_web_time(row->last_us));
 
 	if (line == NULL)
 		return NULL;
@@ -177,6 +177,7 @@ static json_t *line_json(const struct web_table *table,
 					  json_real(row->mean));
 		return line;
 	}
+	(void)json_object_set_new(line, "rounds", json_integer(row->rounds));
 	(void)json_object_set_new(line, "rating", tenths(placed->figure));
 	(void)json_object_set_new(line, "mu", json_real(row->mu));
 	(void)json_object_set_new(line, "sigma", json_real(row->sigma));

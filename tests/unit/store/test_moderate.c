@@ -180,6 +180,28 @@ static void expect_ratings(struct store *store, const unsigned (*ranks)[3],
 	}
 }
 
+/* The tally is what looking at all matches again would find. */
+static void expect_tally(struct store *store)
+{
+	assert_int_equal(
+		number(store,
+		       "SELECT count(*) FROM (SELECT m.ladder_id, "
+		       "s.bot_version_id, count(*), sum(s.score) "
+		       "FROM match m JOIN seat s ON s.match_id = m.id "
+		       "WHERE m.status = 'stored' AND m.purpose = 'ladder' AND "
+		       "s.guest = '' GROUP BY 1, 2 EXCEPT "
+		       "SELECT ladder_id, bot_version_id, matches, score "
+		       "FROM tally)"),
+		0);
+	assert_int_equal(
+		number(store,
+		       "SELECT coalesce(sum(matches), 0) - (SELECT count(*) "
+		       "FROM seat s JOIN match m ON m.id = s.match_id WHERE "
+		       "m.status = 'stored' AND m.purpose = 'ladder' AND "
+		       "s.guest = '') FROM tally"),
+		0);
+}
+
 static void a_run_drops_out_of_its_round(void **state)
 {
 	static const unsigned before[][3] = { { 3, 2, 1 },
@@ -201,6 +223,7 @@ static void a_run_drops_out_of_its_round(void **state)
 				       "is_host_void = 1 AND "
 				       "void_reason = 'it cheated'"),
 			 1);
+	expect_tally(store);
 	store_close(store);
 }
 
@@ -209,10 +232,12 @@ static void a_set_drops_out_whole_and_leaves_its_number(void **state)
 	static const unsigned after[][3] = { { 3, 2, 1 }, { 1, 2, 3 } };
 	struct store *store = played(state);
 
+	expect_tally(store);
 	does(store,
 	     "{\"command\":\"match void\",\"ids\":[8],"
 	     "\"reason\":\"x\"}",
 	     1, 2);
+	expect_tally(store);
 	expect_ratings(store, after, 2);
 	assert_int_equal(number(store, "SELECT count(*) FROM rating_event"), 3);
 	assert_int_equal(number(store, "SELECT count(*) FROM rating_change "
@@ -242,6 +267,7 @@ static void unvoid_gives_the_same_bits_back(void **state)
 	     3, 3);
 	after = dump(store);
 	assert_string_equal(before, after);
+	expect_tally(store);
 	free(before);
 	free(after);
 	store_close(store);
