@@ -114,6 +114,21 @@ void ask_register(struct lobby *lobby, struct lobby_peer *peer,
 	send_ask(lobby, ask);
 }
 
+uint32_t lobby_register_wait_s(struct lobby *lobby,
+			       const uint8_t address[LOBBY_ADDRESS_BYTES],
+			       int64_t now_us)
+{
+	struct address *host = address_take(&lobby->addresses, address);
+	uint32_t wait_s = address_register_wait_s(
+		host, lobby->config.registrations_per_hour, now_us);
+
+	if (wait_s == 0)
+		address_register(host, now_us);
+	host->prelogin--;
+	address_drop(&lobby->addresses, host);
+	return wait_s;
+}
+
 void ask_rotate(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
 {
 	struct ask *ask;

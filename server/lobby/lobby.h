@@ -383,6 +383,14 @@ int lobby_rematch(struct lobby *lobby, const struct row_match *match,
  */
 void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us);
 
+/*
+ * Somebody at ADDRESS (LOBBY_ADDRESS_BYTES) wants to register by another way
+ * than a connection of a bot. 0: it is counted with those of connections;
+ * else the seconds until there is room for it.
+ */
+uint32_t lobby_register_wait_s(struct lobby *lobby,
+			       const uint8_t address[LOBBY_ADDRESS_BYTES],
+			       int64_t now_us) WARN_UNUSED;
 /* How things stand now; *RET is filled in whole. */
 void lobby_status(const struct lobby *lobby, struct lobby_status *ret);
 

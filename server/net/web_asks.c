@@ -10,12 +10,14 @@
  *	{"status": 201, "body": {"bot": "crazy", "token": "hill_..."}}
  *	{"status": 409, "code": "name-taken", "detail": "..."}
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
+#include "server/base/clock.h"
 #include "server/net/net_internal.h"
 #include "server/store/register.h"
 #include "server/store/store.h"
@@ -167,6 +169,43 @@ static void finish(struct net_job *net_job)
 	net_act(net);
 }
 
+/* TEXT, as an address of the lobby's: IPv4 mapped into IPv6. */
+static bool parse_address(const char *text, uint8_t ret[LOBBY_ADDRESS_BYTES])
+{
+	if (text == NULL)
+		return false;
+	if (inet_pton(AF_INET6, text, ret) == 1)
+		return true;
+	memset(ret, 0, LOBBY_ADDRESS_BYTES);
+	ret[10] = ret[11] = 0xff;
+	return inet_pton(AF_INET, text, ret + 12) == 1;
+}
+
+/*
+ * Registrations count by address, with those of the bots' port. False: JOB has
+ * been answered.
+ */
+static bool may_register(struct net *net, struct ask_job *job)
+{
+	const char *what = text_of(job, "do");
+	uint8_t address[LOBBY_ADDRESS_BYTES];
+	uint32_t wait_s;
+
+	if (what == NULL || strcmp(what, "register") != 0 ||
+	    !parse_address(text_of(job, "address"), address))
+		return true;
+	wait_s = lobby_register_wait_s(net->lobby, address, clock_now_us());
+	if (wait_s == 0)
+		return true;
+	job->answer = json_pack(
+		"{s:i, s:s, s:o}", "status", 429, "code", "address-limit",
+		"detail",
+		json_sprintf("too many registrations from this address; there "
+			     "is room again in %u s",
+			     wait_s));
+	return false;
+}
+
 void net_take_web_asks(struct net *net)
 {
 	struct mail *mail = mailbox_take(&net->asks);
@@ -183,7 +222,11 @@ void net_take_web_asks(struct net *net)
 		explicit_bzero(question->text, question->len);
 		free(question->text);
 		free(question);
-		net_submit(net, &job->base, work, finish);
+		job->base.net = net;
+		if (may_register(net, job))
+			net_submit(net, &job->base, work, finish);
+		else
+			finish(&job->base);
 		mail = next;
 	}
 }

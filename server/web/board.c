@@ -166,9 +166,8 @@ static json_t *line_json(const struct web_table *table,
 		"{s:I, s:s, s:s, s:s, s:b, s:b, s:I, s:o}", "rank",
 		(json_int_t)placed->rank, "bot", row->bot, "version",
 		row->version, "owner", row->owner, "house", row->is_house,
-		"active", row->is_active,
-		"matches", (json_int_t)row->matches, "last",
-		store_web_time(row->last_us));
+		"active", row->is_active, "matches", (json_int_t)row->matches,
+		"last", store_web_time(row->last_us));
 
 	if (line == NULL)
 		return NULL;

@@ -486,6 +486,23 @@ def test_bc83_clients_that_go_away_do_no_harm(little_quarantine, site, start_hil
     assert web.get("/health")["status"] == "ok"
 
 
+def test_registrations_by_hour_are_those_of_the_wire(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path, "--set", "registration=open",
+                            "--set", "registrations-per-hour=3")
+    web.post("/bots", {"name": "first"})
+    peer = server.peer()
+    peer.say("@register second")
+    peer.expect("@registered second")
+    web.post("/bots", {"name": "first"}, 409)  # a try counts, too
+    status, headers, reply = web.ask(f"{API}/bots", "POST", b'{"name":"third"}',
+                                     Content_Type="application/json")
+    assert status == 429 and headers["Retry-After"] and json.loads(reply)["code"] == "address-limit"
+    peer = server.peer()
+    peer.say("@register fourth")
+    peer.expect("@error address-limit")
+    assert [row["name"] for row in web.get("/bots")["bots"]] == ["first", "second"]
+
+
 def test_register_and_rotate(start_hilld, tmp_path):
     server, web = start_web(start_hilld, tmp_path)
     token = server.add_bot("first", owner="someone")
