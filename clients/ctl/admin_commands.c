@@ -116,7 +116,7 @@ int check_reply(const struct ctl *ctl, const char *what, const json_t *reply)
 static void add_cell(struct table *table, const struct ctl_column *column,
 		     const json_t *value)
 {
-	char text[40];
+	char text[40] = "";
 
 	switch (column->as) {
 	case CTL_AS_TEXT:
@@ -135,8 +135,12 @@ static void add_cell(struct table *table, const struct ctl_column *column,
 		}
 		break;
 	case CTL_AS_NUMBER:
-		(void)snprintf(text, sizeof(text), "%lld",
-			       (long long)json_integer_value(value));
+		if (json_is_real(value))
+			(void)snprintf(text, sizeof(text), "%.6g",
+				       json_real_value(value));
+		else if (!json_is_null(value))
+			(void)snprintf(text, sizeof(text), "%lld",
+				       (long long)json_integer_value(value));
 		table_add(table, text);
 		break;
 	case CTL_AS_FLAG:

@@ -162,6 +162,14 @@ static const struct ctl_column version_columns[] = {
 	{ .title = NULL },
 };
 
+static const struct ctl_column candidate_columns[] = {
+	{ "ladder", "ladder", CTL_AS_TEXT }, { "candidate", "candidate", CTL_AS_TEXT },
+	{ "against", "predecessor", CTL_AS_TEXT }, { "instances", "instances", CTL_AS_NUMBER },
+	{ "points a match", "difference", CTL_AS_NUMBER },
+	{ "95 % from", "low", CTL_AS_NUMBER }, { "to", "high", CTL_AS_NUMBER },
+	{ .title = NULL },
+};
+
 static const struct ctl_column audit_columns[] = {
 	{ "id", "id", CTL_AS_NUMBER }, { "when (UTC)", "at_us", CTL_AS_TIME },
 	{ "who", "actor", CTL_AS_TEXT }, { "command", "command", CTL_AS_TEXT },
@@ -270,6 +278,7 @@ const struct ctl_command ctl_admin_commands[] = {
 	NAMED("bot unban", ctl_no_options, "take a ban back", run_change),
 	PAIR("bot activate", "VERSION", "version", "the version that plays when a login names none"),
 	{ "bot versions", "NAME", 1, 1, "name", ctl_no_options, "a bot's versions", NULL, "versions", version_columns, run_list, NULL },
+	{ "bot candidate", "NAME", 1, 1, "name", ctl_no_options, "how its candidates fare against their predecessors", NULL, "comparisons", candidate_columns, run_list, NULL },
 	NAMED("bot change", bot_change_options, "a bot's owner or connections", run_change),
 	NAMED("bot disable", undo_options, "it may not log in", run_change),
 	NAMED("bot enable", ctl_no_options, "it may log in again", run_enable),

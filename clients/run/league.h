@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clients/run/paired.h"
 #include "server/games/game.h"
+#include "server/ladder/paired.h"
 #include "server/match/match.h"
 
 enum {

@@ -178,7 +178,7 @@ bool appointment_keeps(const struct ladder *ladder,
 		return true;
 	if (entry == NULL)
 		return false;
-	if (entry->wish != NULL)
+	if (entry->wish != NULL || candidate_keeps(ladder, peer))
 		return true;
 	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
 		if (appointment->absent != 0 || is_set(appointment))

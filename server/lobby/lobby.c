@@ -20,6 +20,7 @@ struct lobby *lobby_new(const struct lobby_config *config)
 	TAILQ_INIT(&lobby->prelogin);
 	TAILQ_INIT(&lobby->runs);
 	TAILQ_INIT(&lobby->asks);
+	TAILQ_INIT(&lobby->duels);
 	memcpy(&hash_key, config->random_key, sizeof(hash_key));
 	address_table_init(&lobby->addresses, hash_key);
 	/* Never NULL: bsearch and qsort want an array, even of none. */
@@ -64,6 +65,7 @@ void lobby_free(struct lobby *lobby)
 	asks_release(lobby);
 	actions_release(lobby);
 	appointment_release(lobby);
+	candidates_release(lobby);
 	tournaments_release(lobby);
 	set_release(lobby);
 	catalogue_release(lobby);

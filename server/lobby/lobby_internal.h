@@ -69,6 +69,13 @@ struct road {
 	unsigned nagain;
 };
 
+/* Of a bot's candidate and its active version on a ladder: candidate.c. */
+struct comparison {
+	int64_t candidate_id, predecessor_id;
+	size_t count; /* of instances */
+	double mean, squares;
+};
+
 /* How far a bot has come on a ladder, and how it fared since the start. */
 struct standing {
 	int64_t ladder_id;
@@ -77,6 +84,7 @@ struct standing {
 	uint32_t firsts;  /* of shared matches: alone or shared first place */
 	double best, sum; /* of scores */
 	struct pairing_penalty penalty;
+	struct comparison comparison;
 	struct standing *link;
 };
 
@@ -392,6 +400,8 @@ struct lobby {
 	TAILQ_HEAD(, ask) asks; /* oldest first */
 	size_t nasks;
 	uint64_t last_ask;
+	TAILQ_HEAD(, duel) duels; /* oldest first */
+	int64_t last_duel;
 	uint64_t next_ticket;
 	uint64_t random_count;
 
@@ -593,8 +603,19 @@ void unrated_look(struct lobby *lobby, struct ladder *ladder, int64_t now_us);
 bool unrated_may_lend(struct lobby *lobby, struct ladder *ladder,
 		      const struct waiting *entry, int64_t rest_us,
 		      int64_t now_us);
+/* How long ENTRY, once lent, is left to who waits for LADDER's matches. */
+int64_t unrated_rest(const struct ladder *ladder, const struct waiting *entry);
 /* Whether others than who asked for it are lent to a match of that PURPOSE. */
 bool unrated_is_lending(enum match_purpose purpose);
+
+/* candidate.c */
+/* Begin duels on LADDER of candidates whose predecessors are free. */
+void candidates_look(struct lobby *lobby, struct ladder *ladder,
+		     int64_t now_us);
+/* Whether PEER is a candidate that plays duels on LADDER and nothing else. */
+bool candidate_keeps(const struct ladder *ladder,
+		     const struct lobby_peer *peer);
+void candidates_release(struct lobby *lobby);
 
 /* fresh.c */
 /* Whether LADDER draws its maps, instead of playing those of its row. */

@@ -542,6 +542,7 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 		ladder->refs++; /* its last appointment may go */
 		tournaments_look(lobby, ladder, now_us);
 		unrated_look(lobby, ladder, now_us);
+		candidates_look(lobby, ladder, now_us);
 		round_sweep(lobby, ladder, now_us);
 		do {
 			hold = start_one(lobby, ladder, now_us);

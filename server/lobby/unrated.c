@@ -273,8 +273,7 @@ bool unrated_may_lend(struct lobby *lobby, struct ladder *ladder,
 	return false;
 }
 
-/* The time that a bot which was lent is left to who waits for a rating. */
-static int64_t rest_of(const struct ladder *ladder, const struct waiting *entry)
+int64_t unrated_rest(const struct ladder *ladder, const struct waiting *entry)
 {
 	if (entry->wish != NULL || !is_wanted(ladder, entry->peer))
 		return 0;
@@ -300,7 +299,7 @@ static struct lobby_peer *find_opponent(struct lobby *lobby,
 			is_seated |= seated[i] == entry->peer;
 		if (is_seated || how <= best ||
 		    !unrated_may_lend(lobby, ladder, entry,
-				      rest_of(ladder, entry), now_us))
+				      unrated_rest(ladder, entry), now_us))
 			continue;
 		best = how;
 		found = entry->peer;
@@ -511,7 +510,7 @@ void unrated_look(struct lobby *lobby, struct ladder *ladder, int64_t now_us)
 	for (entry = TAILQ_FIRST(&ladder->queue); entry != NULL; entry = next) {
 		next = TAILQ_NEXT(entry, queue);
 		if (entry->wish != NULL && !entry->wish->is_settled &&
-		    !appointment_has(ladder, entry->peer->link_id))
+		    unrated_may_lend(lobby, ladder, entry, 0, now_us))
 			look_at(lobby, entry, now_us);
 	}
 }

@@ -52,7 +52,7 @@ static const struct admin_command *const tables[] = {
 	status_commands,         admin_tournament_commands,
 	admin_announce_commands, admin_moderate_commands,
 	admin_rating_commands,   admin_join_commands,
-	admin_host_commands,
+	admin_host_commands,     admin_candidate_commands,
 };
 
 const char *admin_text(const struct admin *admin, const char *field,

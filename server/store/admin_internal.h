@@ -64,6 +64,7 @@ extern const struct admin_command admin_bot_commands[];
 extern const struct admin_command admin_map_commands[];
 extern const struct admin_command admin_ladder_commands[];
 extern const struct admin_command admin_join_commands[];
+extern const struct admin_command admin_candidate_commands[];
 extern const struct admin_command admin_moderate_commands[];
 extern const struct admin_command admin_rating_commands[];
 

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Unrated play and guests, over real sockets."""
+import re
 import socket
 import subprocess
+import sys
+import threading
 import time
 
 import pytest
 
 from arena import Fighter, add_battle, add_mine, add_rabbits, rows
-from conftest import BUILD
+from conftest import BUILD, TOP, wait_until
 
 
 def hillctl(server, *words):
@@ -159,3 +162,79 @@ def test_guests_of_one_address_are_few(start_hilld):
     assert first.line() is None
     guest(server, "eve")
     second.socket.shutdown(socket.SHUT_RDWR)
+
+
+BRIDGES = {
+    "c": [BUILD / "clients/bridge/hill-bridge"],
+    "python": [sys.executable, TOP / "clients/bridge/hill_bridge.py"],
+}
+
+
+def run_bridge(kind, server, folder, play):
+    token = folder / "crazy.token"
+    token.write_text(server.add_bot("crazy") + "\n")
+    token.chmod(0o600)
+    return subprocess.run([*BRIDGES[kind], "--server", f"127.0.0.1:{server.port}", "--bot", "crazy",
+                           "--token-file", token, "--no-log", "--play", play, "--",
+                           "sh", "-c", "cat >/dev/null; echo A"],
+                          capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+
+
+@pytest.mark.parametrize("kind", BRIDGES)
+def test_a_bridge_plays_unrated_and_ends(hilld, tmp_path, kind):
+    add_mine(hilld, rated=True)
+    done = run_bridge(kind, hilld, tmp_path, "mine unrated map=mine.map seed=5 matches=2")
+    assert done.returncode == 0, done.stderr
+    assert rows(hilld, "SELECT m.purpose, i.seed FROM match m JOIN instance i "
+                "ON i.id = m.instance_id") == [("unrated", 5)] * 2
+
+
+@pytest.mark.parametrize("kind", BRIDGES)
+def test_a_bridge_ends_where_the_wish_is_refused(hilld, tmp_path, kind):
+    add_mine(hilld)
+    done = run_bridge(kind, hilld, tmp_path, "mine unrated map=other.map")
+    assert done.returncode == 1
+    assert "unknown-map" in done.stderr
+
+
+def keep_playing(peer, reply, heard):
+    """Answer each match on PEER with REPLY; what it is told goes to HEARD."""
+    try:
+        while (line := peer.line()) is not None:
+            if line.startswith("@match "):
+                peer.say("@ready " + line.split()[1])
+            elif line.startswith("@start "):
+                peer.say(reply)
+            elif line.startswith("@notice "):
+                heard.append(line)
+    except (OSError, ValueError):
+        pass  # the test is over
+
+
+def test_a_candidate_is_compared_with_its_predecessor(hilld):
+    add_mine(hilld, rated=True)
+    token = hilld.add_bot("crazy")
+    old, new = hilld.peer().login("crazy", token), hilld.peer()
+    new.say(f"@login crazy {token} version=v2 candidate=1")
+    new.expect("@welcome crazy version=v2")
+    heard, silent = [], []
+    players = [threading.Thread(target=keep_playing, args=args, daemon=True)
+               for args in ((old, "A", silent), (new, "RR", heard))]
+    for player in players:
+        player.start()
+    old.say("@play mine")
+    new.say("@play mine")
+    wait_until("two duels", lambda: len(heard) >= 2)
+    assert re.fullmatch(r"@notice : mine: version v2 against 1: \+\d+ points a match, "
+                        r"no interval yet, 1 instance", heard[0])
+    assert " 95 % interval " in heard[1] and heard[1].endswith(", 2 instances")
+    assert silent == []
+    pairs = rows(hilld, "SELECT m.instance_id, group_concat(v.label) FROM match m JOIN seat s "
+                 "ON s.match_id = m.id JOIN bot_version v ON v.id = s.bot_version_id "
+                 "WHERE m.purpose = 'candidate' GROUP BY m.instance_id ORDER BY min(m.id)")
+    assert [labels for _, labels in pairs[:2]] == ["v2,1", "v2,1"]
+    table = hillctl(hilld, "bot", "candidate", "crazy").splitlines()
+    assert re.match(r"mine +v2 +1 +[2-9]\d* +[1-9]", table[-1])
+    hilld.stop()
+    for player in players:
+        player.join(20)

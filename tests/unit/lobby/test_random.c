@@ -30,6 +30,7 @@ struct chaos {
 	struct world world;
 	struct player players[PLAYERS];
 	uint64_t random;
+	uint64_t last_link;
 };
 
 static unsigned draw(struct chaos *chaos, unsigned below)
@@ -100,11 +101,14 @@ static void connect_player(struct chaos *chaos, unsigned i)
 	peer->closed = NULL;
 	peer->is_paused = false;
 	buf_clear(&peer->last_read);
-	peer->peer = lobby_peer_open(chaos->world.lobby, address, peer, i,
-				     chaos->world.now_us);
+	peer->peer = lobby_peer_open(chaos->world.lobby, address, peer,
+				     ++chaos->last_link, chaos->world.now_us);
 	world_apply(&chaos->world);
-	(void)snprintf(text, sizeof(text), "@login %s %s\n", bots[i / 2],
-		       draw(chaos, 20) == 0 ? "wrong" : "right");
+	(void)snprintf(text, sizeof(text), "@login %s %s%s\n", bots[i / 2],
+		       draw(chaos, 20) == 0 ? "wrong" : "right",
+		       i % 4 != 1 ? "" : " version=next candidate=1");
+	if (draw(chaos, 6) == 0)
+		(void)snprintf(text, sizeof(text), "@guest ada\n");
 	if (peer->closed == NULL)
 		say(chaos, i, text);
 }
@@ -125,6 +129,12 @@ static void speak(struct chaos *chaos, unsigned i)
 		"@play battle\n",
 		"@play spar\n",
 		"@play mine\n",
+		"@play battle unrated\n",
+		"@play spar unrated against=lazy turn-ms=90\n",
+		"@play mine unrated matches=2\n",
+		"@play rabbit-runner unrated seed=9\n",
+		"@play battle any\n",
+		"@play spar any\n",
 		"@leave\n",
 		"@leave spar\n",
 		"move\nmove\n",
@@ -288,6 +298,17 @@ static void invite_house(struct world *world, uint64_t seed)
 	world_catalogue(world);
 }
 
+static void let_guests_in(struct world *world)
+{
+	struct row_bot *bot = &world->bots[BOT_GONE];
+
+	(void)snprintf(bot->name, sizeof(bot->name), "guest:");
+	bot->is_disabled = false;
+	world->config.has_guests = true;
+	world->config.guests_max = world->config.guests_per_address = 4;
+	lobby_configure(world->lobby, &world->config, world->now_us);
+}
+
 static void run(uint64_t seed, bool finishes, struct lobby_status *sum)
 {
 	struct lobby_status status;
@@ -295,6 +316,7 @@ static void run(uint64_t seed, bool finishes, struct lobby_status *sum)
 
 	chaos->random = seed * 0x9e3779b97f4a7c15u;
 	world_init(&chaos->world);
+	let_guests_in(&chaos->world);
 	invite_house(&chaos->world, seed);
 	chaos->world.rtt_us = draw(chaos, 2) * 20000;
 	for (unsigned step = 0; step < STEPS; step++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clients/run/paired.h"
+#include "server/ladder/paired.h"
 
 #include <math.h>
 
@@ -45,24 +45,30 @@ double paired_t95(size_t degrees)
 	return (low + high) / 2;
 }
 
-struct paired paired_from(const double *differences, size_t count)
+struct paired paired_of_squares(size_t count, double mean, double squares)
 {
 	struct paired ret = { .count = count,
-			      .mean = (double)NAN,
+			      .mean = count > 0 ? mean : (double)NAN,
 			      .half = (double)NAN };
+
+	if (count > 1)
+		ret.half = paired_t95(count - 1) *
+			   sqrt(squares / (double)(count - 1) / (double)count);
+	return ret;
+}
+
+struct paired paired_from(const double *differences, size_t count)
+{
 	double squares = 0;
 	double sum = 0;
+	double mean;
 
 	for (size_t i = 0; i < count; i++)
 		sum += differences[i];
-	if (count > 0)
-		ret.mean = sum / (double)count;
-	if (count < 2)
-		return ret;
+	if (count == 0)
+		return paired_of_squares(0, 0, 0);
+	mean = sum / (double)count;
 	for (size_t i = 0; i < count; i++)
-		squares += (differences[i] - ret.mean) *
-			   (differences[i] - ret.mean);
-	ret.half = paired_t95(count - 1) *
-		   sqrt(squares / (double)(count - 1) / (double)count);
-	return ret;
+		squares += (differences[i] - mean) * (differences[i] - mean);
+	return paired_of_squares(count, mean, squares);
 }

@@ -7,8 +7,8 @@
  * an author's league is small (where a bootstrap's intervals come out too
  * short), and the same numbers give the same interval without any draw.
  */
-#ifndef HILL_CLIENTS_RUN_PAIRED_H
-#define HILL_CLIENTS_RUN_PAIRED_H
+#ifndef HILL_LADDER_PAIRED_H
+#define HILL_LADDER_PAIRED_H
 
 #include <stddef.h>
 
@@ -21,6 +21,11 @@ struct paired {
 
 /* The mean of COUNT differences, and its 95 % interval. */
 struct paired paired_from(const double *differences, size_t count);
+/*
+ * Likewise of COUNT differences whose mean is MEAN and whose squared distances
+ * from it sum up to SQUARES.
+ */
+struct paired paired_of_squares(size_t count, double mean, double squares);
 /*
  * How many standard errors the 95 % interval reaches to each side with DEGREES
  * (from 1) of freedom: Student's t at 0.975, to 1e-9 up to 100000 degrees.
