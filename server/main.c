@@ -211,6 +211,20 @@ static void close_web(struct daemon *hilld)
 	hilld->web = NULL;
 }
 
+static int cancel_unplayable(struct store *store, struct store_error *error)
+{
+	struct buf told = BUF_INIT(65536);
+	int rc = store_cancel_unplayable(store, &told, error);
+	char *rest = NULL, *text = xstrdup(buf_text(&told)), *line;
+
+	for (line = strtok_r(text, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		log_error("event=tournament_cancelled %s", line);
+	free(text);
+	buf_release(&told);
+	return rc;
+}
+
 static int open_store(struct daemon *hilld)
 {
 	struct store_error error;
@@ -222,6 +236,8 @@ static int open_store(struct daemon *hilld)
 		return rc;
 	}
 	rc = store_close_rounds(hilld->store, &error);
+	if (rc == 0)
+		rc = cancel_unplayable(hilld->store, &error);
 	if (rc < 0) {
 		start_failed(hilld, "", error.text);
 		return rc;

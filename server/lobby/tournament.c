@@ -566,6 +566,19 @@ static struct lobby_tournament *take(struct lobby *lobby,
 	return t;
 }
 
+/* No command makes such a one; a changed file may hold it. */
+static bool is_refused(struct lobby *lobby, const struct row_tournament *row)
+{
+	const char *why =
+		tournament_refusal(&row->rules, (unsigned)row->nentrants);
+
+	if (why != NULL)
+		action_log(lobby, LOG_LEVEL_ERROR,
+			   "tournament=%s event=refused reason=\"%s\"",
+			   row->name, why);
+	return why != NULL;
+}
+
 void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
 			 int64_t now_us)
 {
@@ -579,7 +592,8 @@ void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
 		struct lobby_tournament *old = find(lobby, row->id);
 		struct ladder *ladder = ladder_by_id(lobby, row->ladder_id);
 
-		if (row->state != ROW_TOURNAMENT_RUNNING)
+		if (row->state != ROW_TOURNAMENT_RUNNING ||
+		    is_refused(lobby, row))
 			continue;
 		for (size_t k = 0; old != NULL && k < lobby->ntournaments; k++)
 			if (lobby->tournaments[k] == old)

@@ -296,6 +296,8 @@ static uint32_t out_round(const struct row_tournament *row)
 	    row->state == ROW_TOURNAMENT_PLANNED)
 		return 1;
 	tournament = tournament_build(row, NULL);
+	if (tournament == NULL)
+		return 1;
 	round = tournament_round(tournament) + 1;
 	tournament_free(tournament);
 	return round;

@@ -73,6 +73,16 @@ static json_t *played_json(const struct row_tournament *row)
 	return list;
 }
 
+/* *RET for tournament_free(), or the refusal. */
+static int build(struct admin *admin, const struct row_tournament *row,
+		 size_t *ret_left_out, struct tournament **ret)
+{
+	*ret = tournament_build(row, ret_left_out);
+	return *ret != NULL ? 0
+			    : admin_refuse(admin, "name", row->name, "%s",
+					   tournament_row_refusal(row));
+}
+
 int admin_tournament_show(struct admin *admin)
 {
 	const struct tournament_pairing *pairings;
@@ -83,11 +93,12 @@ int admin_tournament_show(struct admin *admin)
 	int err;
 
 	err = admin_tournament_find(admin, &row);
+	if (err == 0)
+		err = build(admin, &row, &left_out, &tournament);
 	if (err != 0) {
 		row_tournament_release(&row);
 		return err;
 	}
-	tournament = tournament_build(&row, &left_out);
 	pairings = tournament_pairings(tournament, &count);
 	list = json_array();
 	for (size_t i = 0; i < count; i++)
@@ -181,9 +192,10 @@ static int table(struct admin *admin, struct row_tournament *row,
 	int err;
 
 	err = admin_tournament_find(admin, row);
+	if (err == 0)
+		err = build(admin, row, NULL, &tournament);
 	if (err != 0)
 		return err;
-	tournament = tournament_build(row, NULL);
 	standings = xcalloc(row->nentrants, sizeof(*standings));
 	tournament_standings(tournament, standings);
 	admin_set(admin, "tournament", admin_tournament_json(row));

@@ -170,6 +170,12 @@ int store_generate_map(struct store *store, const struct game *game,
 int store_close_rounds(struct store *store,
 		       struct store_error *error) WARN_UNUSED;
 /*
+ * Cancel the tournaments that no rule lets be played, as with one entrant: a
+ * line for the log of each goes to TOLD. For start-up. Errors as above.
+ */
+int store_cancel_unplayable(struct store *store, struct buf *told,
+			    struct store_error *error) WARN_UNUSED;
+/*
  * Rate all rounds of LADDER_ID once more in their sequence, void matches left
  * out, in one transaction. *RET_DIFFERS: ratings that are not, bit by bit,
  * what was stored. 0, -EROFS, -ENOSPC, -EIO, -EBUSY.

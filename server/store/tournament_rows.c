@@ -280,13 +280,21 @@ int tournament_read(struct db *db, int64_t id, struct row_tournament *ret,
 	return err;
 }
 
+const char *tournament_row_refusal(const struct row_tournament *row)
+{
+	return tournament_refusal(&row->rules, (unsigned)row->nentrants);
+}
+
 struct tournament *tournament_build(const struct row_tournament *row,
 				    size_t *ret_left_out)
 {
-	uint32_t *out_rounds = xcalloc(row->nentrants + 1, sizeof(uint32_t));
+	uint32_t *out_rounds;
 	struct tournament *tournament;
 	size_t left_out = 0;
 
+	if (tournament_row_refusal(row) != NULL)
+		return NULL;
+	out_rounds = xcalloc(row->nentrants + 1, sizeof(uint32_t));
 	for (size_t i = 0; i < row->nentrants; i++)
 		out_rounds[i] = row->entrants[i].out_round;
 	tournament = tournament_new(&row->rules, (unsigned)row->nentrants,
@@ -481,5 +489,44 @@ int tournament_read_open(struct db *db, struct row_catalogue *ret,
 				      &ret->tournaments[ret->ntournaments++],
 				      error);
 	free(ids);
+	return err;
+}
+
+/* ---- what cannot be played ---- */
+
+/* Cancel those of ROWS that cannot be played; one line of TOLD for each. */
+static int cancel_refused(struct db *db, const struct row_catalogue *rows,
+			  struct buf *told, struct store_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < rows->ntournaments && err == 0; i++) {
+		const struct row_tournament *row = &rows->tournaments[i];
+		const char *why = tournament_row_refusal(row);
+
+		if (why == NULL)
+			continue;
+		err = tournament_set_state(db, row->id,
+					   ROW_TOURNAMENT_CANCELLED,
+					   clock_wall_us(), error);
+		buf_add_format(told, "tournament=%s reason=\"%s\"\n", row->name,
+			       why);
+	}
+	return err;
+}
+
+int store_cancel_unplayable(struct store *store, struct buf *told,
+			    struct store_error *error)
+{
+	struct row_catalogue rows = { 0 };
+	int err = join_begin(store, error);
+
+	if (err != 0)
+		return err;
+	err = tournament_read_open(&store->write, &rows, error);
+	if (err == 0)
+		err = cancel_refused(&store->write, &rows, told, error);
+	err = join_end(store, err, error);
+	row_catalogue_release(&rows);
 	return err;
 }

@@ -16,9 +16,11 @@ const char *tournament_state_word(enum row_tournament_state state);
  */
 int tournament_read(struct db *db, int64_t id, struct row_tournament *ret,
 		    struct store_error *error) WARN_UNUSED;
+/* Why ROW cannot be played, as no `create` would have made it; else NULL. */
+const char *tournament_row_refusal(const struct row_tournament *row);
 /*
  * What ROW and its matches say: tournament_free(). Matches that no longer fit
- * are left out, *RET_LEFT_OUT (may be NULL) of them.
+ * are left out, *RET_LEFT_OUT (may be NULL) of them. NULL: it is refused.
  */
 struct tournament *tournament_build(const struct row_tournament *row,
 				    size_t *ret_left_out) WARN_UNUSED;

@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from arena import add_rabbits
+from web import insert, open_database
+
 from hillctl import add_ladders
 
 BOTS = ("ann", "bob", "cid", "dan", "eve")
@@ -101,3 +104,26 @@ def test_bc58_a_seed_changes_no_number_of_matches(host, form):
         assert plain == (10, 10)
         # The seats are swapped only when asked for.
         assert counted("--rotate") == (20, 20)
+
+
+def test_a_tournament_that_cannot_be_played_is_cancelled_at_the_start(start_hilld):
+    """A file may hold what no command makes: a running one with one entrant."""
+    server = start_hilld()
+    server.add_bot("ann")
+    add_rabbits(server, "rabbits")
+    server.stop()
+    with open_database(server.database) as c:
+        ladder, version = (c.execute(f"SELECT id FROM {table}").fetchone()[0]
+                           for table in ("ladder", "bot_version"))
+        cup = insert(c, "tournament", name="alone", name_key="alone", ladder_id=ladder,
+                     format="round-robin", options='{"seats":1,"group":2,"sets":1,"maps":[1]}',
+                     seed=1, state="running", grace_s=0, is_embargo=0, created_us=1, started_us=1)
+        insert(c, "tournament_entrant", tournament_id=cup, number=1, bot_id=1,
+               bot_version_id=version)
+    server = start_hilld()
+    assert server.logged("event=tournament_cancelled tournament=alone .*too few entrants")
+    assert [row["state"] for row in server.admin("tournament list")["tournaments"]] == ["cancelled"]
+    for command in ("show", "table"):
+        with pytest.raises(AssertionError, match="too few entrants"):
+            server.admin(f"tournament {command}", name="alone")
+    assert server.stop() == 0
