@@ -438,7 +438,7 @@ def test_bc76_bc77_bc80_only_good_json_registers(start_hilld, tmp_path, body, co
     import resource
 
     def small_stack():
-        resource.setrlimit(resource.RLIMIT_STACK, (2048 * 1024, 2048 * 1024))
+        resource.setrlimit(resource.RLIMIT_STACK, (512 * 1024, 512 * 1024))
     _, web = start_web(start_hilld, tmp_path, limits=small_stack)
     status, headers, reply = web.ask(f"{API}/bots", "POST", body, Content_Type="application/json")
     assert 400 <= status < 500 and json.loads(reply)["code"] == code, reply

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Cases from the field that need a whole server: small stacks, NULs, slow readers."""
+import json
+import resource
+import socket
+import sqlite3
+import time
+
+import pytest
+
+from arena import MINE, RABBITS, add_battle, add_mine, add_rabbits
+from conftest import WAIT_S, wait_until
+from crowd import Crowd
+from season import IS_LONG
+from web import API, add_instance, add_match, open_database, start_web
+
+WAL_MOST = 64 * 1024 * 1024
+RESULTS = 20_000 if IS_LONG else 1000
+ROWS = 10_000
+# As much before its first request as the rabbits' and the battle's seats say.
+REPLIES = {"rabbits": b"move 1,1 to \x001,2", "battle": b"3,4\x00 3,5", "mine": b"LR\x00DA"}
+
+
+def small_stack():
+    resource.setrlimit(resource.RLIMIT_STACK, (512 * 1024, 512 * 1024))
+
+
+@pytest.mark.parametrize("line", [b"[" * 100_000, b'{"a":' * 5000, b'{"command":' * 5000,
+                                  b'{"command":"bot list","a":' + b"[" * 60_000],
+                         ids=lambda value: repr(value)[:20])
+def test_bc76_deep_nesting_on_the_control_socket(start_hilld, line):
+    server = start_hilld(limits=small_stack)
+    with socket.socket(socket.AF_UNIX) as control:
+        control.settimeout(WAIT_S)
+        control.connect(f"{server.short}/sock")
+        control.sendall(line + b"\n")
+        reply = json.loads(control.makefile("rb").readline())
+    assert reply["ok"] is False and reply["error"]
+    assert server.admin("bot list")["bots"] == []
+
+
+def test_bc76_deep_nesting_on_the_wire(start_hilld):
+    server = start_hilld(limits=small_stack)
+    for line in (b"[" * 100_000, b'{"a":' * 5000):
+        peer = server.peer()
+        peer.socket.sendall(line + b"\n")
+        assert any(each.startswith("@error line-too-long") for each in peer.rest())
+    token = server.add_bot("ann")
+    server.peer().login("ann", token)
+
+
+def test_bc77_no_login_is_cut_at_a_nul(hilld):
+    token = hilld.add_bot("abc")
+    for name in ("abc\0def", "abc\\u0000def", "abc%00"):
+        peer = hilld.peer()
+        peer.expect("@hill 1 ")
+        peer.say(f"@login {name} {token}")
+        assert peer.line().split()[1] in ("bad-text", "login-failed", "bad-argument")
+    peer = hilld.peer()
+    peer.expect("@hill 1 ")
+    peer.say(f"@register abc\0def invite={token}")
+    peer.expect("@error bad-text")
+    peer.say(f"@login abc {token}")
+    peer.expect("@welcome abc")
+    peer.say("@play none\0such")
+    peer.expect("@error bad-text")
+    peer.say("@help")
+    assert peer.line()
+    assert [row["name"] for row in hilld.admin("bot list")["bots"]] == ["abc"]
+
+
+@pytest.mark.parametrize("ladder", REPLIES)
+def test_bc77_a_nul_in_a_games_line_is_kept_whole(start_hilld, tmp_path, ladder):
+    server, web = start_web(start_hilld, tmp_path)
+    limits = {"turn_ms": 20000, "init_ms": 20000, "rated": False}
+    if ladder == "rabbits":
+        add_rabbits(server, ladder, data=RABBITS, turns=2, **limits)
+    elif ladder == "battle":
+        add_battle(server, ladder, maxturns=2)
+    else:
+        add_mine(server, ladder, MINE, **limits)
+    peer = server.peer()
+    peer.login("ann", server.add_bot("ann"))
+    peer.say(f"@play {ladder}")
+    match = peer.expect("@match ").split()[1]
+    peer.say(f"@ready {match}")
+    peer.expect("@start ")
+    peer.socket.sendall(REPLIES[ladder] + b"\n")
+    if ladder != "mine":
+        peer.say("move", "move") if ladder == "rabbits" else peer.say("", "")
+    peer.expect(f"@result {match}")
+    wait_until("it is stored", lambda: web.ask(f"{API}/matches/{match}")[0] == 200)
+    first = json.loads(web.ask(f"{API}/matches/{match}/transcript")[2].splitlines()[0])
+    assert first["text"] == {"hex": REPLIES[ladder].hex()}
+    peer.say("@help")
+    assert peer.line()
+
+
+def fill(server):
+    """ROWS old matches of one bot."""
+    with open_database(server.database) as c:
+        ladder = c.execute("SELECT id FROM ladder").fetchone()[0]
+        game_map = c.execute("SELECT id FROM map").fetchone()[0]
+        instance = add_instance(c, game_map, 5)
+        for number in range(1, ROWS + 1):
+            add_match(c, ladder, instance, [1], 1_000_000 + number)
+
+
+def wal_bytes(server):
+    path = server.database.with_name(server.database.name + "-wal")
+    return path.stat().st_size if path.exists() else 0
+
+
+def test_bc67_a_slow_client_does_not_hold_the_log(start_hilld, tmp_path):
+    """It takes 1 KB a second of a page of 10,000 rows while results are written."""
+    server = start_hilld()
+    add_rabbits(server, "rabbits", data=RABBITS, turns=3, seeds="1..1000000", turn_ms=20000)
+    tokens = [server.add_bot(f"bot-{i}") for i in range(8)]
+    server.stop()
+    fill(server)
+    server, web = start_web(start_hilld, tmp_path, "--set", "connections-per-address=1000",
+                            "--set", "logins-pending-per-address=1000")
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.connect(("127.0.0.1", web.port))
+    slow.sendall(f"GET {API}/export/matches.jsonl HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    crowd = Crowd(server.port)
+    for number, token in enumerate(tokens):
+        crowd.add(f"bot-{number}", token, "rabbits")
+    crowd.start()
+    most, taken, begun = 0, 0, time.monotonic()
+    try:
+        while crowd.nresults < RESULTS or taken < 6 * 1024:
+            assert time.monotonic() < begun + 300, f"{crowd.nresults} results"
+            taken += len(slow.recv(1024, socket.MSG_WAITALL))
+            most = max(most, wal_bytes(server))
+            time.sleep(1)  # 1 KB a second is what this client is about
+    finally:
+        crowd.stop()
+    wait_until("all are written",
+               lambda: server.admin("status")["server"]["connections"] == 0, server.process)
+    assert most < WAL_MOST
+    outside = sqlite3.connect(server.database, timeout=60)
+    assert outside.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0  # nobody is busy
+    outside.close()
+    assert wal_bytes(server) == 0
+    assert slow.recv(1024)  # it is still served
+    slow.close()
+    print(f"{crowd.nresults} results, {taken} bytes taken; a log of at most {most >> 10} KiB")
+    assert server.stop() == 0
