@@ -55,7 +55,7 @@ def test_bc77_no_login_is_cut_at_a_nul(hilld):
         peer = hilld.peer()
         peer.expect("@hill 1 ")
         peer.say(f"@login {name} {token}")
-        assert peer.line().split()[1] in ("bad-text", "login-failed", "bad-argument")
+        assert peer.line().split()[1] in ("bad-text", "login-failed", "bad-arguments")
     peer = hilld.peer()
     peer.expect("@hill 1 ")
     peer.say(f"@register abc\0def invite={token}")

@@ -4,10 +4,15 @@ import csv
 import gzip
 import io
 import json
+import subprocess
 import time
 
 import pytest
 
+from arena import add_battle, add_rabbits
+from conftest import wait_until
+from crowd import Crowd
+from season import HILLCTL
 from web import API, insert, open_database, start_web
 
 BOTS = 450
@@ -84,3 +89,58 @@ def test_pages_made_ready_are_conditional_and_compressed(wide):
             304, b"")
         status, head, empty = web.ask(address, "HEAD")
         assert (status, empty, int(head["Content-Length"])) == (200, b"", len(body))
+
+
+def test_bc59_the_api_and_hillctl_tell_the_same_after_real_rounds(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path, "--set", "connections-per-address=100",
+                            "--set", "logins-pending-per-address=100")
+    limits = {"turn_ms": 20000, "bank_ms": 0}
+    add_rabbits(server, "rabbits", **limits)
+    add_battle(server, "battle", seats=2, rated=True, maxturns=4, **limits)
+    crowd = Crowd(server.port)
+    for ladder in ("rabbits", "battle"):
+        for number in range(8 if ladder == "rabbits" else 4):  # a round of runs takes 8
+            name = f"{ladder}-{number}"
+            crowd.add(name, server.add_bot(name, "the-house" if number == 3 else None), ladder)
+    server.admin("owner house", name="the-house")
+    crowd.start()
+    for ladder in ("rabbits", "battle"):
+        wait_until("the new table is there",
+                   lambda table=ladder: web.ask(f"{API}/ladders/{table}/standings")[0] == 200)
+        wait_until("rounds are rated", lambda table=ladder: [
+            row["rounds"] >= 3 for row in web.get(f"/ladders/{table}/standings")["standings"]
+        ].count(True) >= 3, server.process)
+    crowd.stop()
+    wait_until("all have left", lambda: server.admin("status")["server"]["connections"] == 0)
+    for ladder in ("rabbits", "battle"):
+        told = json.loads(subprocess.run(
+            [HILLCTL, "--json", "--database", server.database, "standings", ladder],
+            check=True, stdout=subprocess.PIPE, timeout=60).stdout)["standings"]
+
+        def of_api(name=ladder):
+            return [{**{key: row[key] for key in ("rank", "bot", "owner", "version", "house", "mu",
+                                                  "sigma", "rounds", "provisional", "inactive")},
+                     "figure": row["rating"], "low": row["interval"][0],
+                     "high": row["interval"][1]}
+                    for row in web.get(f"/ladders/{name}/standings")["standings"]]
+        wanted = [{key: row[key] for key in row if key != "number"} for row in told]
+        wait_until("the same table", lambda rows=wanted, get=of_api: close(get(), rows))
+        assert len(wanted) >= 3 and any(row["sigma"] < 25 / 3 - 0.2 for row in wanted)
+        counts = {row["bot"]: row["matches"]
+                  for row in web.get(f"/ladders/{ladder}/standings")["standings"]}
+        with open_database(server.database) as c:
+            found = dict(c.execute(
+                "SELECT b.name, count(*) FROM seat s JOIN match m ON m.id = s.match_id "
+                "JOIN bot_version v ON v.id = s.bot_version_id JOIN bot b ON b.id = v.bot_id "
+                "JOIN ladder l ON l.id = m.ladder_id WHERE l.name = ? AND m.status = 'stored' "
+                "GROUP BY b.id", (ladder,)))
+        assert {bot: found[bot] for bot in counts} == counts
+
+
+def close(rows, others):
+    """The same rows; numbers to 12 digits."""
+    return len(rows) == len(others) and all(
+        row.keys() == other.keys() and all(
+            row[key] == pytest.approx(other[key], rel=1e-12)
+            if isinstance(row[key], float) else row[key] == other[key] for key in row)
+        for row, other in zip(rows, others))
