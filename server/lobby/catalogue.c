@@ -154,6 +154,7 @@ static void set_bot(struct bot *bot, const struct row_bot *row)
 	bot->owner_id = row->owner_id;
 	bot->predecessor_id = row->predecessor_id;
 	bot->is_house = row->is_house;
+	bot->is_hidden = row->is_hidden;
 	bot->max_connections =
 		row->max_connections > 0 ? row->max_connections : 1;
 	bot->is_disabled = row->is_disabled;

@@ -4,6 +4,14 @@
 
 #include "server/match/match.h"
 
+/* A seat whose link is lost keeps its bot. */
+static const char *name_of(const struct play_seat *seat)
+{
+	if (seat->bot->is_hidden)
+		return NULL;
+	return seat->peer != NULL ? guest_shown(seat->peer) : seat->bot->name;
+}
+
 static void take_play(const struct lobby_play *play, struct lobby_live *ret)
 {
 	*ret = (struct lobby_live){
@@ -17,7 +25,7 @@ static void take_play(const struct lobby_play *play, struct lobby_live *ret)
 	if (!play->is_busy && ret->is_running)
 		ret->turn = match_turn(play->match, 0);
 	for (unsigned i = 0; i < play->nseats; i++)
-		ret->bots[i] = play->seats[i].bot->name;
+		ret->bots[i] = name_of(&play->seats[i]);
 }
 
 size_t lobby_live(const struct lobby *lobby, struct lobby_live *ret, size_t max,

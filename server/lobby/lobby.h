@@ -402,7 +402,7 @@ struct lobby_live {
 	bool is_running; /* false: its seats have not all said @ready */
 	uint32_t turn;   /* requests put to the first seat so far */
 	unsigned nseats;
-	const char *bots[LIMIT_SEATS];
+	const char *bots[LIMIT_SEATS]; /* NULL: the host hides it */
 };
 /*
  * The newest MAX matches in play, newest first; returns how many they are.

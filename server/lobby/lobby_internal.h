@@ -99,7 +99,8 @@ struct bot {
 	uint32_t refs;  /* peers and seats of plays that point here */
 	bool is_listed; /* in the catalogue now */
 	bool is_disabled;
-	bool is_house; /* the host's own */
+	bool is_house;  /* the host's own */
+	bool is_hidden; /* who looks on is not told of it */
 	uint32_t ntokens;
 	uint8_t (*tokens)[ROW_HASH_BYTES]; /* owned */
 	struct row_version *versions; /* owned: the active one, candidates */

@@ -48,18 +48,22 @@ void figures_lines(struct net_figures *figures, const char *bytes, size_t len)
 void figures_record(struct net_figures *figures,
 		    const struct match_record *record)
 {
+	/*
+	 * Who looks right before and after would learn how it went, and how
+	 * many turns it took: only that there was a match is counted.
+	 */
+	if (record->meeting.is_embargo)
+		return;
 	for (unsigned i = 0; i < record->nseats; i++) {
 		const struct match_record_seat *seat = &record->seats[i];
 
-		/* Who looks at the right moment would learn how it went. */
-		for (unsigned k = 0;
-		     k < MATCH_NFAULTS && !record->meeting.is_embargo; k++)
+		for (unsigned k = 0; k < MATCH_NFAULTS; k++)
 			figures->faults[k] += seat->faults[k];
 		for (unsigned k = 0; k <= METRICS_BOUNDS; k++)
 			figures->turns.counts[k] += seat->times[k];
 		figures->turns.sum_us += seat->total_us;
 		figures->nturns += seat->requests;
-		if (!record->is_void && !record->meeting.is_embargo)
+		if (!record->is_void)
 			figures->reasons[seat->score.reason]++;
 	}
 }
@@ -212,7 +216,10 @@ void figures_live(struct net *net, struct buf *out)
 		for (unsigned seat = 0; seat < live[i].nseats; seat++) {
 			if (seat > 0)
 				buf_add_char(out, ',');
-			add_text(out, live[i].bots[seat]);
+			if (live[i].bots[seat] != NULL)
+				add_text(out, live[i].bots[seat]);
+			else
+				buf_add_text(out, "null");
 		}
 		buf_add_text(out, "]}");
 	}

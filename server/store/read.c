@@ -31,7 +31,8 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 		   "b.ban_reason <> '' OR o.ban_reason <> '', "
 		   "b.name, o.is_house, coalesce((SELECT max(p.id) "
 		   "FROM bot_version p WHERE p.bot_id = b.id AND "
-		   "p.number < v.number AND p.state = 'retired'), 0) "
+		   "p.number < v.number AND p.state = 'retired'), 0), "
+		   "b.is_hidden "
 		   "FROM bot b JOIN owner o ON o.id = b.owner_id "
 		   "JOIN bot_version v ON v.bot_id = b.id AND "
 		   "v.state = 'active' "
@@ -52,6 +53,7 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 		query_copy(&query, 6, bot->name, sizeof(bot->name));
 		bot->is_house = query_i64(&query, 7) != 0;
 		bot->predecessor_id = query_i64(&query, 8);
+		bot->is_hidden = query_i64(&query, 9) != 0;
 	}
 	query_close(&query);
 	return err;

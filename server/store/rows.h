@@ -37,6 +37,7 @@ struct row_bot {
 	int64_t predecessor_id; /* the version before it, or 0 */
 	uint32_t max_connections;
 	bool is_house;    /* its owner is the host */
+	bool is_hidden;   /* from the public */
 	bool is_disabled; /* or banned: the bot or its owner */
 	char name[LIMIT_NAME_BYTES + 1];
 };

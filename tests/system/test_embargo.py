@@ -11,7 +11,7 @@ import pytest
 from arena import BARE, RABBITS, picture
 from conftest import BUILD, wait_until
 from crowd import Crowd, Player
-from web import API, start_web
+from web import API, open_database, start_web
 
 BOTS = ("ann", "bob", "cid")
 TELLING = re.compile(r"\b(score|rank|place|points|wins?|late|early|banked|max-ms)\b")
@@ -165,6 +165,11 @@ def test_the_api_and_the_metrics_know_nothing_of_it(start_hilld, tmp_path):
     played = len([row for row in json.loads(cup.ctl("--json", "match", "list", "--limit",
                                                     "1000").stdout)["matches"]])
     assert seats_over(web) == 2 * (played - len(numbers))
+    with open_database(server.database) as c:
+        turns = c.execute("SELECT coalesce(sum(s.requests), 0) FROM seat s JOIN match m "
+                          "ON m.id = s.match_id WHERE m.purpose <> 'tournament'").fetchone()[0]
+    text = web.ask("/metrics")[2].decode()
+    assert int(re.search(r"^hill_turns_total (\d+)$", text, re.M)[1]) == turns
     server.admin("tournament reveal", name="cup")
     assert web.get(f"/matches/{numbers[0]}")["id"] == numbers[0]
     assert '"score"' in json.dumps(web.get(f"/matches/{numbers[0]}"))

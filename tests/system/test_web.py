@@ -351,6 +351,20 @@ def test_metrics_count_what_happened(site):
         assert name in text
 
 
+def test_live_matches_name_no_hidden_bot(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path)
+    add_battle(server, "battle", seats=2)
+    for bot in ("ann", "bob"):
+        peer = server.peer()
+        peer.login(bot, server.add_bot(bot))
+        if bot == "bob":
+            server.admin("bot hide", name="bob")
+        peer.say("@play battle")
+    live = wait_until("it is live", lambda: web.get("/live")["matches"])
+    assert sorted(live[0]["bots"], key=str) == [None, "ann"]
+    assert "bob" not in web.ask(f"{API}/live")[2].decode()
+
+
 # ---- field cases --------------------------------------------------------------
 
 def test_bc82_no_path_leads_elsewhere(site):
