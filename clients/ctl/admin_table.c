@@ -98,6 +98,9 @@ static const struct ctl_option token_list_options[] = {
 	FIELD("lag-cap-ms", "MS", CTL_INT, "lag_cap_ms", "most that distance is paid for"), \
 	FIELD("ready-ms", "MS", CTL_INT, "ready_ms", "to accept a match"), \
 	FIELD("file-ms", "MS", CTL_INT, "file_ms", "most that the map's way is waited for"), \
+	FIELD("round-runs", "N", CTL_INT, "round_runs", "of one seat: a rated round closes after so many runs, 2 to 64 (default 8)"), \
+	FIELD("round-seconds", "S", CTL_INT, "round_seconds", "... or after so long (default 3600)"), \
+	FIELD("house-wait", "MS", CTL_INT, "house_wait_ms", "before house bots take a seat (default 10000)"), \
 	FIELD("seeds", "SEEDS", CTL_TEXT, "seeds", "random, or A..B in order"), \
 	FIELD("bot-seed", "WHICH", CTL_TEXT, "bot_seed", "own, or match: the bot is handed the match's seed"), \
 	FIELD("rated", "yes|no", CTL_YES_NO, "rated", "whether it counts (default yes)"), \
@@ -207,6 +210,8 @@ static const struct ctl_column ladder_columns[] = {
 	{ "generate", "generate", CTL_AS_TEXT },
 	{ "seeds", "seeds", CTL_AS_TEXT }, { "bot seed", "bot_seed", CTL_AS_TEXT },
 	{ "turn ms", "turn_ms", CTL_AS_NUMBER }, { "init ms", "init_ms", CTL_AS_NUMBER },
+	{ "runs", "round_runs", CTL_AS_NUMBER }, { "round s", "round_seconds", CTL_AS_NUMBER },
+	{ "house ms", "house_wait_ms", CTL_AS_NUMBER },
 	{ "bank ms", "bank_ms", CTL_AS_NUMBER }, { "lag cap ms", "lag_cap_ms", CTL_AS_NUMBER },
 	{ "rated", "rated", CTL_AS_FLAG }, { "disabled", "disabled", CTL_AS_FLAG },
 	{ .title = NULL },

@@ -37,9 +37,11 @@ enum {
 	LIMIT_STORE_BYTES = 64 * 1024 * 1024, /* and their bytes */
 	LIMIT_ADMIN_BYTES = 48 * 1024 * 1024, /* one command: a map in base64 */
 	LIMIT_LADDER_MAPS = 1000,
-	LIMIT_NOTICE_BYTES = 400, /* an announcement's text */
-	LIMIT_NOTICES = 16,       /* announcements that hold at once */
-	LIMIT_JSON_DEPTH = 16,    /* commands of the host, the configuration */
+	LIMIT_ROUND_RUNS = 64,              /* of a solo game's round */
+	LIMIT_ROUND_S = 366 * 24 * 60 * 60, /* that it stays open */
+	LIMIT_NOTICE_BYTES = 400,           /* an announcement's text */
+	LIMIT_NOTICES = 16,    /* announcements that hold at once */
+	LIMIT_JSON_DEPTH = 16, /* commands of the host, the configuration */
 };
 
 #endif

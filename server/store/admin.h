@@ -36,8 +36,9 @@
  *	token rotate     bot* (all old ones revoked, one new)
  *	ladder add       name* game* maps* seats params turn_ms init_ms
  *	                 grace_ms bank_ms bank_step_ms lag_cap_ms ready_ms
- *	                 file_ms seeds ("random", "1..5") bot_seed ("own",
- *	                 "match") rated original
+ *	                 file_ms round_runs round_seconds house_wait_ms seeds
+ *	                 ("random", "1..5") bot_seed ("own", "match") rated
+ *	                 original
  *	ladder list
  *	ladder change    name* and all of those but game
  *	ladder disable   name* disabled (true)

@@ -12,7 +12,7 @@ enum { DAY_MS = 24 * 60 * 60 * 1000 };
 static const char sql_find[] = "SELECT id FROM ladder WHERE name = ?1";
 static const char sql_by_key[] = "SELECT name FROM ladder WHERE name_key = ?1";
 
-/* ?3 to ?16, and ?19: all that a change may touch. */
+/* ?3 to ?16, and ?19 to ?22: all that a change may touch. */
 static void bind_row(struct query *query, const struct row_ladder *ladder)
 {
 	query_bind_i64(query, 3, ladder->seats);
@@ -34,6 +34,9 @@ static void bind_row(struct query *query, const struct row_ladder *ladder)
 							       : "own");
 	query_bind_i64(query, 16, ladder->is_rated);
 	query_bind_text(query, 19, ladder->generators);
+	query_bind_i64(query, 20, ladder->round_runs);
+	query_bind_i64(query, 21, ladder->round_us / 1000000);
+	query_bind_i64(query, 22, ladder->house_wait_ms);
 }
 
 static int write_maps(struct admin *admin, int64_t id)
@@ -77,10 +80,10 @@ static int ladder_add(struct admin *admin)
 		   "params, turn_ms, init_ms, grace_ms, bank_ms, "
 		   "bank_step_ms, lag_cap_ms, ready_ms, file_ms, seed_first, "
 		   "seed_last, seed_next, bot_seed, is_rated, created_us, "
-		   "generators) "
+		   "generators, round_runs, round_s, house_wait_ms) "
 		   "SELECT ?1, ?2, id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-		   "?12, ?13, ?14, ?13, ?15, ?16, ?17, ?19 FROM game "
-		   "WHERE name = ?18",
+		   "?12, ?13, ?14, ?13, ?15, ?16, ?17, ?19, ?20, ?21, ?22 "
+		   "FROM game WHERE name = ?18",
 		   &admin->error);
 	query_bind_text(&query, 1, name);
 	query_bind_text(&query, 2, key);
@@ -115,7 +118,8 @@ static int ladder_change(struct admin *admin)
 		   "grace_ms = ?7, bank_ms = ?8, bank_step_ms = ?9, "
 		   "lag_cap_ms = ?10, ready_ms = ?11, file_ms = ?12, "
 		   "seed_first = ?13, seed_last = ?14, bot_seed = ?15, "
-		   "is_rated = ?16, generators = ?19 WHERE id = ?1",
+		   "is_rated = ?16, generators = ?19, round_runs = ?20, "
+		   "round_s = ?21, house_wait_ms = ?22 WHERE id = ?1",
 		   &admin->error);
 	query_bind_i64(&query, 1, id);
 	bind_row(&query, &plan->ladder);
@@ -182,15 +186,19 @@ static json_t *ladder_json(const struct row_catalogue *all,
 					  json_integer(ladder->seed_next));
 	(void)json_object_update_new(
 		json,
-		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "turn_ms",
-			  (json_int_t)ladder->turn_ms, "init_ms",
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+			  "s:I, s:I, s:I}",
+			  "turn_ms", (json_int_t)ladder->turn_ms, "init_ms",
 			  (json_int_t)ladder->init_ms, "grace_ms",
 			  (json_int_t)ladder->grace_ms, "bank_ms",
 			  (json_int_t)ladder->bank_ms, "bank_step_ms",
 			  (json_int_t)ladder->bank_step_ms, "lag_cap_ms",
 			  (json_int_t)ladder->lag_cap_ms, "ready_ms",
 			  (json_int_t)ladder->ready_ms, "file_ms",
-			  (json_int_t)ladder->file_ms));
+			  (json_int_t)ladder->file_ms, "round_runs",
+			  (json_int_t)ladder->round_runs, "round_seconds",
+			  (json_int_t)(ladder->round_us / 1000000),
+			  "house_wait_ms", (json_int_t)ladder->house_wait_ms));
 	return json;
 }
 
@@ -212,25 +220,28 @@ static int ladder_list(struct admin *admin)
 	return err;
 }
 
-#define ROW_FIELDS                                                    \
-	{ "seats", ADMIN_INT, false, 1, LIMIT_SEATS },                \
-		{ "params", ADMIN_TEXT, false, 0, ROW_PARAMS_BYTES }, \
-		{ "turn_ms", ADMIN_INT, false, 1, DAY_MS },           \
-		{ "init_ms", ADMIN_INT, false, 0, DAY_MS },           \
-		{ "grace_ms", ADMIN_INT, false, 0, DAY_MS },          \
-		{ "bank_ms", ADMIN_INT, false, 0, DAY_MS },           \
-		{ "bank_step_ms", ADMIN_INT, false, 0, 1000 },        \
-		{ "lag_cap_ms", ADMIN_INT, false, 0, 10000 },         \
-		{ "ready_ms", ADMIN_INT, false, 1, DAY_MS },          \
-		{ "file_ms", ADMIN_INT, false, 0, DAY_MS },           \
-		{ "generate", ADMIN_TEXT, false, 1,                   \
-		  ROW_GENERATORS_BYTES - 1 },                         \
-		{ "seeds", ADMIN_TEXT, false, 1, 64 },                \
-		{ "bot_seed", ADMIN_TEXT, false, 1, 16 },             \
-		{ "rated", ADMIN_BOOL, false, 0, 0 },                 \
-		{ "original", ADMIN_BOOL, false, 0, 0 },              \
-	{                                                             \
-		NULL                                                  \
+#define ROW_FIELDS                                                       \
+	{ "seats", ADMIN_INT, false, 1, LIMIT_SEATS },                   \
+		{ "params", ADMIN_TEXT, false, 0, ROW_PARAMS_BYTES },    \
+		{ "turn_ms", ADMIN_INT, false, 1, DAY_MS },              \
+		{ "init_ms", ADMIN_INT, false, 0, DAY_MS },              \
+		{ "grace_ms", ADMIN_INT, false, 0, DAY_MS },             \
+		{ "bank_ms", ADMIN_INT, false, 0, DAY_MS },              \
+		{ "bank_step_ms", ADMIN_INT, false, 0, 1000 },           \
+		{ "lag_cap_ms", ADMIN_INT, false, 0, 10000 },            \
+		{ "ready_ms", ADMIN_INT, false, 1, DAY_MS },             \
+		{ "file_ms", ADMIN_INT, false, 0, DAY_MS },              \
+		{ "round_runs", ADMIN_INT, false, 2, LIMIT_ROUND_RUNS }, \
+		{ "round_seconds", ADMIN_INT, false, 1, LIMIT_ROUND_S }, \
+		{ "house_wait_ms", ADMIN_INT, false, 0, DAY_MS },        \
+		{ "generate", ADMIN_TEXT, false, 1,                      \
+		  ROW_GENERATORS_BYTES - 1 },                            \
+		{ "seeds", ADMIN_TEXT, false, 1, 64 },                   \
+		{ "bot_seed", ADMIN_TEXT, false, 1, 16 },                \
+		{ "rated", ADMIN_BOOL, false, 0, 0 },                    \
+		{ "original", ADMIN_BOOL, false, 0, 0 },                 \
+	{                                                                \
+		NULL                                                     \
 	}
 
 static const struct admin_field add_fields[] = {

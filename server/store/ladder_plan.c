@@ -29,7 +29,10 @@ enum {
 	BANK_STEP_SHARED_MS = 4,
 	LAG_CAP_MS = 250,
 	READY_MS = 10000,
-	FILE_MS = 10000
+	FILE_MS = 10000,
+	ROUND_RUNS = 8,
+	ROUND_S = 3600,
+	HOUSE_WAIT_MS = 10000,
 };
 
 static void plan_free(void *data)
@@ -87,6 +90,9 @@ static void set_defaults(struct ladder_plan *plan)
 	ladder->lag_cap_ms = LAG_CAP_MS;
 	ladder->ready_ms = READY_MS;
 	ladder->file_ms = FILE_MS;
+	ladder->round_runs = ROUND_RUNS;
+	ladder->round_us = ROUND_S * INT64_C(1000000);
+	ladder->house_wait_ms = HOUSE_WAIT_MS;
 	ladder->is_seed_random = true;
 	ladder->bot_seed = ROW_BOT_SEED_OWN;
 	ladder->is_rated = true;
@@ -171,6 +177,8 @@ static int take_limits(struct admin *admin, struct row_ladder *ladder)
 		{ "lag_cap_ms", &ladder->lag_cap_ms, true },
 		{ "ready_ms", &ladder->ready_ms, false },
 		{ "file_ms", &ladder->file_ms, false },
+		{ "round_runs", &ladder->round_runs, false },
+		{ "house_wait_ms", &ladder->house_wait_ms, false },
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -183,6 +191,9 @@ static int take_limits(struct admin *admin, struct row_ladder *ladder)
 		*limits[i].value =
 			(uint32_t)admin_int(admin, limits[i].field, 0);
 	}
+	if (admin_has(admin, "round_seconds"))
+		ladder->round_us =
+			admin_int(admin, "round_seconds", 0) * INT64_C(1000000);
 	return 0;
 }
 

@@ -348,6 +348,10 @@ def test_ladders(ctl):
     assert rabbits["maps"] == original["maps"] == ["small.map", "two.map"]
     assert (rabbits["params"], rabbits["turn_ms"], rabbits["rated"]) == ("turns=7", 400, False)
     assert rabbits["seeds"] == "1..9007199254740993"
+    rounds = ("round_runs", "round_seconds", "house_wait_ms")
+    assert [original[name] for name in rounds] == [8, 3600, 10000]
+    ctl.run("ladder", "change", "original", "--round-runs", 2, "--round-seconds", 1,
+            "--house-wait", 0)
     assert (original["bot_seed"], original["bank_ms"], original["lag_cap_ms"]) == ("match", 0, 0)
     ctl.run("ladder", "change", "rabbits", "--map", "two.map", "--seeds", "random")
     ctl.run("ladder", "disable", "original")
@@ -355,6 +359,8 @@ def test_ladders(ctl):
     assert ladders["rabbits"]["maps"] == ["two.map"]
     assert ladders["rabbits"]["seeds"] == "random"
     assert ladders["original"]["disabled"]
+    assert [ladders["original"][name] for name in rounds] == [2, 1, 0]
+    assert [ladders["rabbits"][name] for name in rounds] == [8, 3600, 10000]
     table = ctl.run("ladder", "list").out
     assert "two.map" in table and "turns=7" in table
 
@@ -365,6 +371,10 @@ def test_ladders(ctl):
     (("--seeds", "1.0..3"), "seeds"),
     (("--seeds", "5..1"), "seeds"),
     (("--turn-ms", "-1"), "turn_ms"),
+    (("--round-runs", "1"), "round_runs"),
+    (("--round-runs", "65"), "round_runs"),
+    (("--round-seconds", "0"), "round_seconds"),
+    (("--house-wait", "-1"), "house_wait_ms"),
     (("--turn-ms", "9223372036854775807"), "turn_ms"),
     (("--params", "turns=0"), "turns"),
     (("--params", "trns=5"), "trns"),
