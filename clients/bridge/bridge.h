@@ -38,6 +38,9 @@ enum {
 	/* Programs in a row that ended at once before the bridge gives up. */
 	BRIDGE_DEATHS_MAX = 3,
 	RETRY_AFTER_MOST_S = 3600, /* of the server's wishes */
+	SET_MATCHES_MOST = 64,
+	/* How long the next match of a set is waited for. */
+	SET_NEXT_US = 20 * 1000 * 1000,
 };
 
 /* Faults as the result line counts them. */
@@ -66,7 +69,8 @@ enum slot_state {
 
 /* A match from @match to its @result. */
 struct played {
-	int64_t id; /* 0: free */
+	int64_t id;    /* 0: free */
+	int64_t round; /* 0: none */
 	char ladder[65];
 	unsigned seat, seats; /* from 1 */
 	bool is_over;         /* its @end came; only the result is open */
@@ -98,6 +102,11 @@ struct slot {
 	int64_t retry_after_us; /* what the server asked for; 0 nothing */
 	bool has_left;          /* @leave was said */
 	size_t nended;          /* ladders that the server has ended */
+	uint32_t queued;        /* bit I: it waits on ladders[I], or did */
+	int64_t play_again_us;  /* a ladder pauses us; INT64_MAX none does */
+	int64_t set_round;      /* of the set that it was in last; 0 none */
+	unsigned set_left;      /* matches of it that follow the current one */
+	int64_t set_by_us;      /* the next one comes by then, or none */
 	bool is_skipping;       /* raw lines that nobody wants */
 	uint32_t raw_left;      /* of those */
 	/* the match */
@@ -206,10 +215,15 @@ void slot_finish(struct slot *slot);
 /* One line from the server. */
 void slot_take_frame(struct slot *slot, const struct frame *frame,
 		     int64_t now_us);
-/* Leave the queues; what runs is played to its end. */
+/*
+ * Leave the queues; what runs is played to its end. In the middle of a set that
+ * would lose its rest: then nothing is said, and the caller asks again.
+ */
 void slot_leave(struct slot *slot);
 /* Whether another match is wanted beside those that are open. */
 bool bridge_may_take_more(const struct bridge *bridge);
+/* Say @play on those ladders that did not take us. */
+void slot_play_again(struct slot *slot);
 /* Leave or rejoin the queues as the number of matches wanted asks for. */
 void bridge_settle_queues(struct bridge *bridge);
 

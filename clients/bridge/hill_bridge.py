@@ -244,6 +244,7 @@ HELLO_S = 10.0
 RESULT_S = 10.0                 # how long the last results are waited for
 BACK_OFF_S = (0.5, 30.0)
 RETRY_MOST_S = 3600.0
+SET_NEXT_S = 20.0               # how long a set's next match is waited for
 FAULTS_TOLD = 5
 DEATHS = 3
 COMMANDS = b"LRUDWAS"
@@ -287,7 +288,8 @@ new file of mode 0600 (NAME.token) and prints what to run.
   --candidate         a new version does not become the active one, and
                       plays unrated
   --slots N           play up to N matches at once (default 1)
-  --matches N         end after N matches (default: go on)
+  --matches N         end after N matches, and the rest of a set that has
+                      begun (default: go on)
   --log-dir DIR       where each match's standard error goes, 1 MiB at
                       most, the last 200 matches (default hill-logs)
   --no-log            throw standard error away
@@ -763,6 +765,11 @@ class Match:
         self.line_max = word.number("line-max", 1, FILE_BYTES, 65536)
         self.grace_ms = word.number("grace-ms", 0, 10 ** 9)
         self.is_whole = word.keys.get("whole-input") == "1"
+        # Of a set: its round, which of its matches, and how many follow.
+        self.round = word.keys.get("round")
+        found = re.fullmatch(r"(\d{1,3})/(\d{1,3})", word.keys.get("set", ""))
+        self.number, count = map(int, found.groups()) if found else (1, 1)
+        self.set_left = max(0, count - self.number)
         self.is_ready = self.is_started = self.is_over = False
         self.is_going_down = False
         self.reason = ""
@@ -887,6 +894,11 @@ class Slot:
         self.dying = None           # a program that is to be dead first
         self.unstored = {}          # ended, the result to come
         self.ladders, self.ended = list(app.options.play), 0
+        self.queued = set()         # those that wait, or did
+        self.play_at = None         # a ladder pauses us: asked again then
+        self.round = None           # of the set that is in its middle ...
+        self.set_left = 0           # ... so many matches follow ...
+        self.set_by = None          # ... the next one until then
         self.is_welcome = self.has_left = False
         self.is_over = False
         self.back_off = BACK_OFF_S[0]
@@ -1120,7 +1132,8 @@ class Slot:
     def on_welcome(self, _):
         self.is_welcome = True
         self.back_off = BACK_OFF_S[0]
-        if not self.app.is_stopping and not self.app.is_full():
+        if self.set_left or \
+                not self.app.is_stopping and not self.app.is_full():
             self.play()
         else:
             self.has_left = True
@@ -1128,11 +1141,21 @@ class Slot:
     def play(self):
         self.has_left = False
         self.ended = 0
+        self.queued.clear()
+        self.ask_to_play()
+
+    def ask_to_play(self):
+        self.play_at = None
         for ladder in self.ladders:
-            self.say(f"@play {ladder}")
+            if ladder.split(" ")[0] not in self.queued:
+                self.say(f"@play {ladder}")
+
+    def on_queued(self, word):
+        self.queued.add(word.arg(0))
 
     def leave(self):
-        if not self.has_left:
+        """Wait no more; in the middle of a set that would lose its rest."""
+        if not self.has_left and not self.set_left:
             self.has_left = True
             self.say("@leave")
 
@@ -1150,7 +1173,9 @@ class Slot:
         if code != "already-queued":
             complain(f"the server says: {word.rest}")
         seconds = word.number("retry-after")
-        if seconds is not None:
+        if code == "paused":
+            self.play_at = time.monotonic() + min(seconds or 1, RETRY_MOST_S)
+        elif seconds is not None:
             self.retry_at = time.monotonic() + min(seconds, RETRY_MOST_S)
         is_refused = not self.is_welcome and seconds is None and \
             code not in TRY_AGAIN
@@ -1168,16 +1193,35 @@ class Slot:
         if old is not None and old.program is not None:
             self.retire(old)
         self.match = match = Match(word, self.app)
-        if self.app.is_stopping or not self.app.take():
+        if match.number > 1:
+            self.app.take(goes_on=True)
+        elif self.app.is_stopping or not self.app.take():
             self.leave()
             if self.app.is_stopping and self.app.options.matches is None \
                     or self.app.is_full():
                 self.match = None
                 self.say(f"@resign {match.id}")
                 return
-        elif self.app.is_full():
+        self.enter_set(match)
+        if self.app.is_stopping or self.app.is_full():
             self.leave()
         self.make_ready()
+
+    def enter_set(self, match):
+        for slot in self.app.slots:
+            if match.round is not None and slot.round == match.round:
+                slot.set_left = 0
+        self.round, self.set_left = match.round, match.set_left
+        self.set_by = None
+
+    def await_next(self):
+        if self.set_left:
+            self.set_by = time.monotonic() + SET_NEXT_S
+
+    def end_set(self, match):
+        """MATCH came to nothing, and so does the rest of its set."""
+        if match.round == self.round:
+            self.set_left = 0
 
     def make_ready(self):
         if self.match and not self.match.is_ready and self.dying is None:
@@ -1254,6 +1298,7 @@ class Slot:
         if match.reason == "abandoned":
             match.is_going_down = True
         self.unstored[match.id] = match
+        self.await_next()
         self.end_match(match, word.keys.get("stop", "term"))
 
     def end_match(self, match, stop):
@@ -1303,6 +1348,7 @@ class Slot:
             complain(f"match {match.id} is lost: the server is going down")
         else:
             complain(f"match {match.id} does not count: {word.tail()}")
+        self.end_set(match)
         self.give_back(False)
 
     def on_cancel(self, word):
@@ -1310,6 +1356,7 @@ class Slot:
         if match is None:
             return
         complain(f"match {match.id} does not count: {word.tail()}")
+        self.end_set(match)
         self.give_back(word.keys.get("queued") == "0")
 
     def give_back(self, must_play):
@@ -1325,8 +1372,8 @@ class Slot:
     def next_time(self):
         times = [match.kill_at for match in (self.match, self.dying)
                  if match and match.kill_at]
-        if self.results_by:
-            times.append(self.results_by)
+        times += filter(None, (self.results_by, self.play_at,
+                               self.set_left and self.set_by))
         if not self.is_welcome:
             times.append(time.monotonic() + 1)
         if not times:
@@ -1343,6 +1390,12 @@ class Slot:
         if self.dying and self.dying.program.dead:
             self.dying = None
             self.make_ready()
+        if self.set_left and self.set_by and now >= self.set_by:
+            self.set_left = 0
+        if self.play_at and now >= self.play_at:
+            self.play_at = None
+            if self.is_welcome and not self.has_left:
+                self.ask_to_play()
         app = self.app
         if app.is_ending:
             self.is_over = True
@@ -1361,7 +1414,7 @@ class Slot:
             return True
         if not app.is_stopping and not app.is_done():
             return False
-        if self.match or self.dying:
+        if self.match or self.dying or self.set_left:
             return False
         if self.unstored and self.sock:
             now = time.monotonic()
@@ -1377,6 +1430,8 @@ class Slot:
             self.sock = None
             self.outbox.clear()
             self.room.notify_all()
+        self.play_at = None
+        self.await_next()
         lost = list(self.unstored.values())
         match = self.match
         if match is not None:
@@ -1450,10 +1505,13 @@ class App:
         for slot in self.slots:
             slot.ring()
 
-    def take(self):
-        """Count a match that is offered; false when there are enough."""
+    def take(self, goes_on=False):
+        """Count a match that is offered; false when there are enough.
+
+        One that goes on with a set is taken all the same.
+        """
         with self.lock:
-            if self.is_full():
+            if not goes_on and self.is_full():
                 return False
             self.taken += 1
         if self.is_full():
@@ -1471,9 +1529,13 @@ class App:
         if self.is_done():
             self.ring_slots()
 
+    def promised(self):
+        """Matches that are to follow in sets that have begun."""
+        return sum(slot.set_left for slot in self.slots)
+
     def is_full(self):
         most = self.options.matches
-        return most is not None and self.taken >= most
+        return most is not None and self.taken + self.promised() >= most
 
     def is_done(self):
         most = self.options.matches

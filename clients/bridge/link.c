@@ -32,6 +32,8 @@ void slot_init(struct slot *slot, struct bridge *bridge, unsigned number)
 			       .fd = -1,
 			       .deadline_us = INT64_MAX,
 			       .kill_at_us = INT64_MAX,
+			       .play_again_us = INT64_MAX,
+			       .set_by_us = INT64_MAX,
 			       .line_max = LIMIT_GAME_LINE_BYTES };
 	buf_init(&slot->out, BRIDGE_OUT_BYTES);
 	buf_init(&slot->to_program, SIZE_MAX / 8);
@@ -48,6 +50,7 @@ static void close_link(struct slot *slot)
 	slot->raw_left = 0;
 	slot->is_skipping = false;
 	slot->has_left = false;
+	slot->play_again_us = INT64_MAX;
 }
 
 void slot_release(struct slot *slot)
@@ -63,6 +66,7 @@ void slot_finish(struct slot *slot)
 {
 	slot_drop_match(slot, NULL);
 	close_link(slot);
+	slot->set_left = 0;
 	slot->state = SLOT_FINISHED;
 	slot->deadline_us = INT64_MAX;
 }
@@ -98,7 +102,10 @@ void slot_lose_link(struct slot *slot, const char *why, int64_t now_us)
 	slot->is_server_ending = false;
 	close_link(slot);
 	slot->deadline_us = INT64_MAX;
+	if (slot->set_left > 0)
+		slot->set_by_us = now_us + SET_NEXT_US;
 	if (bridge->is_finishing) {
+		slot->set_left = 0;
 		report(slot, "%s", buf_text(&text));
 		buf_release(&text);
 		slot->state = SLOT_FINISHED;

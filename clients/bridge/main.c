@@ -58,7 +58,8 @@ static const char usage_text[] =
 	"  --candidate         a new version does not become the active one, and\n"
 	"                      plays unrated\n"
 	"  --slots N           play up to N matches at once (default 1)\n"
-	"  --matches N         end after N matches (default: go on)\n"
+	"  --matches N         end after N matches, and the rest of a set that has\n"
+	"                      begun (default: go on)\n"
 	"  --log-dir DIR       where each match's standard error goes, 1 MiB at\n"
 	"                      most, the last 200 matches (default hill-logs)\n"
 	"  --no-log            throw standard error away\n"
@@ -354,6 +355,8 @@ static bool settle_slots(struct bridge *bridge, int64_t now_us)
 			slot->state < SLOT_WAITING ||
 			(slot->state == SLOT_WAITING &&
 			 (!has_pending(slot) || now_us > bridge->finish_by_us));
+
+		is_idle &= slot->set_left == 0;
 
 		if (is_enough && is_idle)
 			slot_finish(slot);

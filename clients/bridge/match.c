@@ -129,14 +129,62 @@ void slot_say_ready(struct slot *slot)
 	slot->state = SLOT_READY;
 }
 
+/*
+ * CONTROL, an @match, as a part of a set: which one of it, and how many follow;
+ * 1 and 0 where it is none.
+ */
+static void read_set(const struct control *control, unsigned *ret_number,
+		     unsigned *ret_left)
+{
+	const struct slice *value = control_key(control, "set");
+	unsigned parts[2] = { 0, 0 };
+	size_t part = 0;
+
+	*ret_number = 1;
+	*ret_left = 0;
+	for (size_t i = 0; value != NULL && i < value->len; i++) {
+		char c = value->text[i];
+
+		if (c == '/' && part == 0)
+			part++;
+		else if (c >= '0' && c <= '9' && parts[part] < 1000)
+			parts[part] = parts[part] * 10 + (unsigned)(c - '0');
+		else
+			return;
+	}
+	if (parts[0] < 1 || parts[1] < parts[0] || parts[1] > SET_MATCHES_MOST)
+		return;
+	*ret_number = parts[0];
+	*ret_left = parts[1] - parts[0];
+}
+
+/* SLOT plays a match of ROUND, after which LEFT others follow. */
+static void enter_set(struct slot *slot, int64_t round, unsigned left)
+{
+	for (unsigned i = 0; i < slot->bridge->nslots; i++) {
+		struct slot *other = &slot->bridge->slots[i];
+
+		/* It goes on here. */
+		if (other->set_round == round)
+			other->set_left = 0;
+	}
+	slot->set_round = round;
+	slot->set_left = left;
+	slot->set_by_us = INT64_MAX;
+}
+
 static void take_match(struct slot *slot, const struct control *control)
 {
 	struct played *played;
-	int64_t id;
+	unsigned number, left;
+	int64_t id, round;
 
 	if (control_arg_i64(control, 0, 1, INT64_MAX, &id) < 0)
 		return;
-	if (!bridge_may_take_more(slot->bridge)) {
+	if (control_key_i64(control, "round", 1, INT64_MAX, &round) < 0)
+		round = 0;
+	read_set(control, &number, &left);
+	if (number == 1 && !bridge_may_take_more(slot->bridge)) {
 		/* It crossed our @leave: whoever waits with us stays queued. */
 		report(slot, "declining match %lld: enough played",
 		       (long long)id);
@@ -146,6 +194,7 @@ static void take_match(struct slot *slot, const struct control *control)
 	played = new_played(slot);
 	memset(played, 0, sizeof(*played));
 	played->id = id;
+	played->round = round;
 	copy_key(control, "ladder", played->ladder, sizeof(played->ladder));
 	if (!name_is_ladder(played->ladder, strlen(played->ladder)))
 		(void)snprintf(played->ladder, sizeof(played->ladder),
@@ -162,6 +211,7 @@ static void take_match(struct slot *slot, const struct control *control)
 	slot->asked_us = 0;
 	slot->reply_us = 0;
 	slot->state = SLOT_OFFERED;
+	enter_set(slot, round, left);
 	bridge_settle_queues(slot->bridge);
 }
 
@@ -183,6 +233,8 @@ static void take_cancel(struct slot *slot, const struct control *control)
 					    ? SLOT_ENDING
 					    : SLOT_WAITING);
 	}
+	if (played->round == slot->set_round)
+		slot->set_left = 0; /* no more of it either */
 	if (key_or(control, "queued", 1) == 0)
 		slot->has_left = true; /* so that it is said anew */
 	(void)snprintf(what, sizeof(what), "match %lld does not count",
@@ -405,6 +457,8 @@ static void take_end(struct slot *slot, const struct control *control,
 	copy_key(control, "reason", slot->current->reason,
 		 sizeof(slot->current->reason));
 	slot->current->is_over = true;
+	if (slot->set_left > 0)
+		slot->set_by_us = now_us + SET_NEXT_US;
 	/* It lived until its game was over. */
 	if (!slot->is_gone_told)
 		slot->bridge->deaths = 0;
@@ -561,7 +615,7 @@ void slot_take_match_word(struct slot *slot, const struct control *control,
 		take_result(slot, control);
 		break;
 	default:
-		/* @queued, @banked, @left, ...: nothing to do. */
+		/* @banked and such: nothing to do. */
 		break;
 	}
 }

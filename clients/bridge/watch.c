@@ -150,6 +150,13 @@ void slot_advance(struct slot *slot, int64_t now_us)
 {
 	struct program *program = &slot->program;
 
+	if (slot->set_left > 0 && now_us >= slot->set_by_us) {
+		/* Somebody else has left it. */
+		slot->set_left = 0;
+		bridge_settle_queues(slot->bridge);
+	}
+	if (now_us >= slot->play_again_us)
+		slot_play_again(slot);
 	if (slot->state == SLOT_PLAYING)
 		watch_program(slot, now_us);
 	/* What the program left behind goes with it. */
@@ -182,6 +189,10 @@ int64_t slot_deadline(const struct slot *slot)
 		deadline = slot->retry_at_us;
 	if (slot->kill_at_us < deadline)
 		deadline = slot->kill_at_us;
+	if (slot->play_again_us < deadline)
+		deadline = slot->play_again_us;
+	if (slot->set_left > 0 && slot->set_by_us < deadline)
+		deadline = slot->set_by_us;
 	if (slot->state == SLOT_PLAYING && !slot->is_gone_told &&
 	    program_closed_deadline(&slot->program) < deadline)
 		deadline = program_closed_deadline(&slot->program);

@@ -4,12 +4,16 @@
 
 #include "clients/bridge/bridge.h"
 
-/* Matches under way or waiting for their result, in all slots. */
+/*
+ * Matches under way, waiting for their result, or to follow in a set, in all
+ * slots.
+ */
 static unsigned long matches_open(const struct bridge *bridge)
 {
 	unsigned long count = 0;
 
 	for (unsigned i = 0; i < bridge->nslots; i++) {
+		count += bridge->slots[i].set_left;
 		for (size_t j = 0; j < BRIDGE_PENDING_MAX; j++)
 			count += bridge->slots[i].played[j].id != 0;
 	}
@@ -25,22 +29,46 @@ bool bridge_may_take_more(const struct bridge *bridge)
 		       bridge->matches_wanted;
 }
 
-static void say_play(struct slot *slot)
+void slot_play_again(struct slot *slot)
 {
+	slot->play_again_us = INT64_MAX;
+	if (slot->has_left || slot->state < SLOT_WAITING ||
+	    slot->state == SLOT_FINISHED)
+		return;
 	for (size_t i = 0; i < slot->bridge->nladders; i++) {
+		if ((slot->queued & 1u << i) != 0)
+			continue;
 		control_add_word(&slot->out, WORD_PLAY);
 		buf_add_char(&slot->out, ' ');
 		buf_add_text(&slot->out, slot->bridge->ladders[i]);
 		control_add_end(&slot->out);
 	}
+}
+
+static void say_play(struct slot *slot)
+{
 	slot->has_left = false;
 	slot->nended = 0;
+	slot->queued = 0;
+	slot_play_again(slot);
+}
+
+static void take_queued(struct slot *slot, const struct control *control)
+{
+	for (size_t i = 0; i < slot->bridge->nladders; i++) {
+		const char *ladder = slot->bridge->ladders[i];
+		struct slice name = { ladder, strcspn(ladder, " ") };
+
+		if (control->nargs > 0 && name.len == control->args[0].len &&
+		    memcmp(name.text, control->args[0].text, name.len) == 0)
+			slot->queued |= 1u << i;
+	}
 }
 
 void slot_leave(struct slot *slot)
 {
-	if (slot->has_left || slot->state < SLOT_WAITING ||
-	    slot->state == SLOT_FINISHED)
+	if (slot->has_left || slot->set_left > 0 ||
+	    slot->state < SLOT_WAITING || slot->state == SLOT_FINISHED)
 		return;
 	control_add_word(&slot->out, WORD_LEAVE);
 	control_add_end(&slot->out);
@@ -98,17 +126,26 @@ static bool is_final(const struct slice *code)
 	return false;
 }
 
-static void take_error(struct slot *slot, const struct control *control)
+static void take_error(struct slot *slot, const struct control *control,
+		       int64_t now_us)
 {
-	int64_t seconds;
+	int64_t seconds, wait_us;
 
 	report_words(slot, "the server says", &control->rest);
-	if (control_key_i64(control, "retry-after", 0, INT32_MAX, &seconds) ==
-	    0)
-		slot->retry_after_us =
-			(seconds < RETRY_AFTER_MOST_S ? seconds
-						      : RETRY_AFTER_MOST_S) *
-			1000 * 1000;
+	if (control_key_i64(control, "retry-after", 0, INT32_MAX, &seconds) < 0)
+		seconds = 0;
+	wait_us =
+		(seconds < RETRY_AFTER_MOST_S ? seconds : RETRY_AFTER_MOST_S) *
+		1000 * 1000;
+	if (control->nargs > 0 &&
+	    slice_is(control->args[0], error_kinds[ERROR_PAUSED].name)) {
+		/* On one ladder; the others go on. */
+		slot->play_again_us =
+			now_us + (wait_us > 0 ? wait_us : 1000 * 1000);
+		return;
+	}
+	if (seconds > 0)
+		slot->retry_after_us = wait_us;
 	if (control->nargs > 0 &&
 	    slice_is(control->args[0], error_kinds[ERROR_SHUTDOWN].name))
 		slot->is_server_ending = true;
@@ -134,11 +171,14 @@ static void take_control(struct slot *slot, const struct control *control,
 		slot->state = SLOT_WAITING;
 		slot->deadline_us = INT64_MAX;
 		slot->attempts = 0;
-		if (bridge_may_take_more(slot->bridge))
+		if (bridge_may_take_more(slot->bridge) || slot->set_left > 0)
 			say_play(slot);
 		break;
+	case WORD_QUEUED:
+		take_queued(slot, control);
+		break;
 	case WORD_ERROR:
-		take_error(slot, control);
+		take_error(slot, control, now_us);
 		break;
 	case WORD_LEFT:
 		/* What we asked for names no ladder. */

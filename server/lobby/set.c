@@ -8,7 +8,7 @@
  * connections that sit at it play nothing else before its end. The store rates
  * it with its last match.
  *
- * Somebody leaves it by @leave, by no @ready, or when the link is lost and
+ * Somebody leaves it by @leave before its last match, by no @ready, or when the link is lost and
  * none of the bot's connections waits here RETURN_US later: then the rest is
  * not played, counts as lost by who left, and the store is told so once all
  * that was played is on disk. Where the first match does not come about there
@@ -342,6 +342,8 @@ void set_leave(struct lobby *lobby, struct lobby_peer *peer,
 
 	if (set == NULL || (ladder != NULL && set->ladder != ladder))
 		return;
+	if (set->nbegun == set->deal.seats)
+		return; /* nothing is left to be lost */
 	for (unsigned i = 0; i < set->deal.seats; i++) {
 		if (set->bots[i] == peer->bot)
 			set->left |= 1u << i;

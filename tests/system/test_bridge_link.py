@@ -297,3 +297,102 @@ def test_the_token_shows_nowhere(hill, bridge, tmp_path):
     hill.end(7)
     out, err = finish(process)
     assert TOKEN not in out + err
+
+
+def offer_of_set(hill, match, number, count, its_round=7):
+    hill.say(f"@match {match} ladder=ladder game=toy seat=1 seats={count} line-max=100 rated=1"
+             f" round={its_round} set={number}/{count}")
+
+
+def test_a_limit_on_matches_ends_no_set_in_its_middle(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(tmp_path, ECHO), options=("--matches", "1"))
+    hill.greet()
+    for number in (1, 2, 3):
+        offer_of_set(hill, 6 + number, number, 3)
+        if number == 3:
+            assert hill.line() == "@leave"
+        hill.expect(f"@ready {6 + number}")
+        hill.say(f"@start {6 + number}", "one")
+        assert hill.line() == "got one"
+        hill.end(6 + number)
+    out, _ = process.communicate(timeout=5)
+    assert process.returncode == 0
+    assert out.count("\n") == 3
+
+
+def test_the_first_ctrl_c_finishes_the_set(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(tmp_path, ECHO))
+    hill.greet()
+    offer_of_set(hill, 7, 1, 2)
+    hill.expect("@ready 7")
+    hill.say("@start 7", "one")
+    assert hill.line() == "got one"
+    process.send_signal(signal.SIGINT)
+    while "finishing the matches that run" not in process.stderr.readline():
+        pass
+    hill.say("two")
+    assert hill.line() == "got two"
+    hill.end(7)
+    offer_of_set(hill, 8, 2, 2)
+    assert hill.line() == "@leave"
+    hill.expect("@ready 8")
+    hill.say("@start 8", "one")
+    assert hill.line() == "got one"
+    hill.end(8)
+    assert process.wait(5) == 0
+
+
+def test_a_set_that_is_void_is_not_waited_for(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(tmp_path, ECHO), options=("--matches", "1"))
+    hill.greet()
+    offer_of_set(hill, 7, 1, 2)
+    hill.expect("@ready 7")
+    hill.say("@start 7", "one")
+    assert hill.line() == "got one"
+    hill.end(7)
+    offer_of_set(hill, 8, 2, 2)
+    assert hill.line() == "@leave"
+    hill.expect("@ready 8")
+    hill.say("@cancel 8 reason=left queued=1 : the other has left")
+    assert process.wait(5) == 0
+
+
+def test_a_set_goes_on_after_a_lost_link(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(tmp_path, ECHO), options=("--matches", "1"))
+    hill.greet()
+    offer_of_set(hill, 7, 1, 2)
+    hill.expect("@ready 7")
+    hill.say("@start 7", "one")
+    assert hill.line() == "got one"
+    hill.end(7)
+    hill.link.close()
+    hill.greet()
+    offer_of_set(hill, 8, 2, 2)
+    assert hill.line() == "@leave"
+    hill.expect("@ready 8")
+    hill.say("@start 8", "one")
+    assert hill.line() == "got one"
+    hill.end(8)
+    assert process.wait(5) == 0
+
+
+def test_a_pause_is_waited_for_and_the_other_ladder_goes_on(hill, bridge, tmp_path):
+    process = bridge(PYTHON, script(tmp_path, ECHO), options=("--play", "other", "--matches", "1"))
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.line()
+    hill.say("@welcome crazy")
+    hill.expect("@play ladder")
+    hill.expect("@play other")
+    hill.say("@error paused retry-after=1 : broke off too many", "@queued other waiting=1")
+    begun = time.monotonic()
+    hill.expect("@play ladder")
+    assert 0.9 < time.monotonic() - begun < 4
+    hill.say("@queued ladder waiting=1")
+    hill.say("@match 7 ladder=ladder game=toy seat=1 seats=1 line-max=100")
+    assert hill.line() == "@leave"
+    hill.expect("@ready 7")
+    hill.say("@start 7", "one")
+    assert hill.line() == "got one"
+    hill.end(7)
+    assert process.wait(5) == 0

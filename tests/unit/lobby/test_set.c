@@ -106,6 +106,21 @@ static void who_leaves_loses_the_rest(void **state)
 			  "a <~ @error paused retry-after=10 *\n");
 }
 
+static void who_leaves_in_the_last_match_loses_nothing(void **state)
+{
+	struct world *world = *state;
+
+	sit_down(world);
+	play(world, 1);
+	world_play(world, "a <~ @match 2 *set=2/2\n"
+			  "b <~ @match 2 *set=2/2\n"
+			  "a > @leave\n"
+			  "a <~ @left\n");
+	play(world, 2);
+	assert_false(has_logged(world, "forfeited"));
+	assert_false(has_logged(world, "close round="));
+}
+
 static void who_is_not_ready_again_loses_the_rest(void **state)
 {
 	struct world *world = *state;
@@ -275,6 +290,7 @@ int main(void)
 		WORLD_TEST(the_seats_of_a_set_rotate),
 		WORLD_TEST(nobody_comes_in_between),
 		WORLD_TEST(who_leaves_loses_the_rest),
+		WORLD_TEST(who_leaves_in_the_last_match_loses_nothing),
 		WORLD_TEST(who_is_not_ready_again_loses_the_rest),
 		WORLD_TEST(a_lost_link_may_come_back),
 		WORLD_TEST(a_link_that_stays_away_forfeits),
