@@ -123,6 +123,23 @@ static void note_since(struct waiting *entry, int64_t now_us)
 	entry->is_told_idle = false;
 }
 
+/* Whether anybody is on ENTRY's ladder whom its bot could be ranked against. */
+static bool has_rivals(const struct lobby *lobby, const struct waiting *entry)
+{
+	const struct bot *bot = entry->peer->bot;
+	struct lobby_peer *other;
+
+	LIST_FOREACH(other, &lobby->peers, all)
+	{
+		if (other->bot != NULL && other->bot != bot &&
+		    (other->bot->is_house ||
+		     other->bot->owner_id != bot->owner_id) &&
+		    waiting_find(other, entry->ladder) != NULL)
+			return true;
+	}
+	return false;
+}
+
 void waiting_idle(struct lobby *lobby, struct waiting *entry)
 {
 	struct lobby_peer *peer = entry->peer;
@@ -132,7 +149,13 @@ void waiting_idle(struct lobby *lobby, struct waiting *entry)
 		return;
 	entry->is_told_idle = true;
 	session_refuse(&peer->session, ERROR_NO_NEW_MATCHES, 0,
-		       "you have played all open rounds; others have to",
+		       has_rivals(lobby, entry)
+			       ? "you have played all open rounds; others "
+				 "have to"
+			       : "you have played all open rounds and are "
+				 "alone here: a round is rated once a second "
+				 "owner or a house bot has played it; wait, "
+				 "or play unrated",
 		       &lobby->scratch);
 	peer_say(lobby, peer, mark);
 }

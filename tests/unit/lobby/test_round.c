@@ -79,7 +79,8 @@ static void who_has_played_all_is_told_and_waits(void **state)
 		world_play(world, text);
 		run(world, 'a', id);
 	}
-	world_play(world, "a <~ @error no-new-matches *\n"
+	world_play(world, "a <~ @error no-new-matches : *alone here*second "
+			  "owner or a house bot*play unrated\n"
 			  "a <~ @result 16 *\n"
 			  "* t 60000\n"
 			  "a <.\n");
