@@ -59,7 +59,7 @@ static const char *kits(void)
 						: HILL_SOURCE_BOTS_DIR;
 }
 
-/* "rabbit-runner" is played by rabbit_start.py, and so on. */
+/* A contest named "x-y" is played by x_start.py, and so on. */
 static void print_line(const struct join *join, const char *bot,
 		       const struct slice *ladder, const struct slice *game)
 {
