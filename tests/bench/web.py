@@ -70,6 +70,8 @@ INSERT INTO transcript (match_id, samples, transcript, notes)
 INSERT INTO rating (ladder_id, bot_version_id, mu, sigma, rounds, sequence, changed_us)
     SELECT 1, id, 15 + abs(random() % 2000) / 100.0, 1 + abs(random() % 500) / 100.0, 25, id,
     CAST(strftime('%s') AS INTEGER) * 1000000 FROM bot_version;
+INSERT INTO tally (ladder_id, bot_version_id, matches, score, last_us)
+    SELECT 1, bot_version_id, count(*), sum(score), max(match_id) FROM seat GROUP BY bot_version_id;
 """
 
 
