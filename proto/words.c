@@ -106,7 +106,8 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("HOW", "`unrated`: matches that count for nothing; "
 			     "`any`: rated ones, and unrated ones that others "
 			     "ask for too") },
-		{ MAY("map", "unrated: on this map, one that everybody may see"),
+		{ MAY("map", "unrated: on this map, one that the host added and "
+		  "everybody may see"),
 		  MAY("seed", "unrated: with this seed, 0 to 2^63 - 1"),
 		  MAY("against", "unrated: the other seats are this bot's, one "
 				 "of the house or one that said `any`"),
@@ -421,7 +422,8 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 		TEXT("a guest plays unrated and does nothing else: @play LADDER "
 		"unrated") },
 	[ERROR_UNKNOWN_MAP] = { "unknown-map", false,
-		TEXT("no map of this game and name that everybody may see") },
+		TEXT("the host has added no map of this game and name that "
+		"everybody may see") },
 	[ERROR_CONTEST_SEED] = { "contest-seed", false,
 		TEXT("a contest is played with that seed: take another") },
 	[ERROR_OPEN_INSTANCE] = { "open-instance", false,

@@ -187,10 +187,11 @@ static void over(struct lobby *lobby, const struct deal *deal,
 	struct duel *duel = duel_by_id(lobby, deal->tags[TAG_DUEL]);
 	struct ladder *ladder;
 
-	(void)at_fault;
 	if (duel == NULL)
 		return;
 	ladder = duel->ladder;
+	if (duel->number == 0)
+		unrated_give_back(lobby, deal, ladder->row.id, end, at_fault);
 	start_touch(lobby, ladder);
 	start_wake(lobby, ladder, now_us, now_us); /* if in a pump */
 	if (end != DEAL_STORED) {
@@ -251,12 +252,25 @@ bool candidate_keeps(const struct ladder *ladder, const struct lobby_peer *peer)
 	       predecessor_of(peer, ladder) != NULL;
 }
 
-static void begin(struct lobby *lobby, struct ladder *ladder,
-		  struct lobby_peer *peer, const struct instance *instance,
-		  int64_t now_us)
+/* As look_at. */
+static enum hold begin(struct lobby *lobby, struct ladder *ladder,
+		       struct lobby_peer *peer, const struct instance *instance,
+		       int64_t now_us)
 {
-	struct duel *duel = xcalloc(1, sizeof(*duel));
+	struct duel *duel;
+	struct deal deal = {
+		.instance = *instance,
+		.seats = ladder->row.seats == 1 ? 1 : NSIDES,
+		.purpose = MATCH_FOR_CANDIDATE,
+		.over = over,
+	};
+	enum hold hold;
 
+	memcpy(deal.params, ladder->params, sizeof(deal.params));
+	hold = unrated_take_map(lobby, ladder, &deal, &deal.instance, now_us);
+	if (hold != HOLD_NONE)
+		return hold;
+	duel = xcalloc(1, sizeof(*duel));
 	duel->id = ++lobby->last_duel;
 	duel->ladder = ladder;
 	ladder->refs++;
@@ -264,20 +278,16 @@ static void begin(struct lobby *lobby, struct ladder *ladder,
 	duel->version_ids[CANDIDATE] = peer->version_id;
 	duel->version_ids[PREDECESSOR] = peer->bot->version_id;
 	duel->wanted = NSIDES;
-	duel->deal = (struct deal){
-		.instance = *instance,
-		.seats = ladder->row.seats == 1 ? 1 : NSIDES,
-		.purpose = MATCH_FOR_CANDIDATE,
-		.over = over,
-	};
+	duel->deal = deal;
 	duel->deal.tags[TAG_DUEL] = duel->id;
-	memcpy(duel->deal.params, ladder->params, sizeof(duel->deal.params));
 	TAILQ_INSERT_TAIL(&lobby->duels, duel, link);
 	make_appointment(lobby, duel, now_us);
+	return HOLD_NONE;
 }
 
-/* ENTRY is a candidate's, and free. */
-static void look_at(struct lobby *lobby, struct waiting *entry, int64_t now_us)
+/* ENTRY is a candidate's, and free. As candidates_look(). */
+static enum hold look_at(struct lobby *lobby, struct waiting *entry,
+			 int64_t now_us)
 {
 	struct ladder *ladder = entry->ladder;
 	struct lobby_peer *peer = entry->peer;
@@ -288,36 +298,41 @@ static void look_at(struct lobby *lobby, struct waiting *entry, int64_t now_us)
 	int64_t rest_us;
 
 	if (other == NULL)
-		return;
+		return HOLD_NONE;
 	rest_us = unrated_rest(ladder, other);
 	if (ladder->row.seats == 1 || rest_us < REST_US)
 		rest_us = REST_US;
 	if (!unrated_may_lend(lobby, ladder, other, rest_us, now_us))
-		return;
+		return HOLD_NONE;
 	refusal = unrated_instance(lobby, ladder, 0, "", &instance);
-	if (refusal == ERROR_NONE) {
-		begin(lobby, ladder, peer, &instance, now_us);
-		return;
-	}
+	if (refusal == ERROR_NONE)
+		return begin(lobby, ladder, peer, &instance, now_us);
 	if (entry->is_told_idle)
-		return;
+		return HOLD_NONE;
 	entry->is_told_idle = true;
 	session_refuse(&peer->session, refusal, 0, NULL, &lobby->scratch);
 	peer_say(lobby, peer, mark);
+	return HOLD_NONE;
 }
 
-void candidates_look(struct lobby *lobby, struct ladder *ladder, int64_t now_us)
+enum hold candidates_look(struct lobby *lobby, struct ladder *ladder,
+			  int64_t now_us)
 {
 	struct waiting *entry, *next;
+	enum hold hold = HOLD_NONE;
 
 	if (!ladder->is_listed || lobby->is_draining || !has_duels(ladder))
-		return;
+		return HOLD_NONE;
 	for (entry = TAILQ_FIRST(&ladder->queue); entry != NULL; entry = next) {
 		next = TAILQ_NEXT(entry, queue);
 		if (entry->wish == NULL && !entry->peer->is_eof &&
 		    !entry->peer->is_closing &&
 		    candidate_of(entry->peer) != NULL &&
-		    !is_under_way(lobby, ladder, entry->peer->version_id))
-			look_at(lobby, entry, now_us);
+		    !is_under_way(lobby, ladder, entry->peer->version_id)) {
+			enum hold found = look_at(lobby, entry, now_us);
+
+			hold = found != HOLD_NONE ? found : hold;
+		}
 	}
+	return hold;
 }

@@ -174,6 +174,7 @@ struct instance {
 	int64_t map_id;
 	uint64_t number; /* on the road */
 	uint32_t road;   /* ladder->nroads then */
+	bool is_fresh;   /* its map is drawn for what counts for nothing */
 	char seed[ROW_SEED_BYTES];
 	char bot_seed[ROW_SEED_BYTES];
 };
@@ -589,14 +590,33 @@ enum error_code unrated_wish(struct lobby *lobby, struct ladder *ladder,
 /*
  * An instance of LADDER's game that nobody has an interest in: no hidden map,
  * no seed of a contest, nothing that is being played for a rating. MAP_ID 0
- * and SEED "": drawn. The refusal, or ERROR_NONE.
+ * and SEED "": drawn. Where LADDER draws its maps a map that is drawn is to
+ * be fresh: is_fresh, without a map until unrated_take_map(). The refusal, or
+ * ERROR_NONE.
  */
 enum error_code unrated_instance(struct lobby *lobby,
 				 const struct ladder *ladder, int64_t map_id,
 				 const char *seed,
 				 struct instance *ret) WARN_UNUSED;
-/* Make appointments on LADDER for what is wished there and can be played. */
-void unrated_look(struct lobby *lobby, struct ladder *ladder, int64_t now_us);
+/*
+ * Give INSTANCE of unrated_instance(), for DEAL's seats and time, a map of
+ * LADDER's stock when it is to be fresh. HOLD_NONE, or why there is none.
+ */
+enum hold unrated_take_map(struct lobby *lobby, struct ladder *ladder,
+			   const struct deal *deal, struct instance *instance,
+			   int64_t now_us) WARN_UNUSED;
+/*
+ * DEAL on the ladder LADDER_ID, of whose instance nobody has seen anything
+ * before, came to END: a fresh map that still nobody saw goes back into stock.
+ */
+void unrated_give_back(struct lobby *lobby, const struct deal *deal,
+		       int64_t ladder_id, enum deal_end end, uint32_t at_fault);
+/*
+ * Make appointments on LADDER for what is wished there and can be played.
+ * HOLD_NONE, or why a map that one of them waits for cannot be had yet.
+ */
+enum hold unrated_look(struct lobby *lobby, struct ladder *ladder,
+		       int64_t now_us) WARN_UNUSED;
 /*
  * Whether ENTRY of LADDER is free for a match of another's. One that has been
  * lent is not, for REST_US from then on; LADDER is looked at again after that.
@@ -610,9 +630,12 @@ int64_t unrated_rest(const struct ladder *ladder, const struct waiting *entry);
 bool unrated_is_lending(enum match_purpose purpose);
 
 /* candidate.c */
-/* Begin duels on LADDER of candidates whose predecessors are free. */
-void candidates_look(struct lobby *lobby, struct ladder *ladder,
-		     int64_t now_us);
+/*
+ * Begin duels on LADDER of candidates whose predecessors are free. Returns as
+ * unrated_look().
+ */
+enum hold candidates_look(struct lobby *lobby, struct ladder *ladder,
+			  int64_t now_us) WARN_UNUSED;
 /* Whether PEER is a candidate that plays duels on LADDER and nothing else. */
 bool candidate_keeps(const struct ladder *ladder,
 		     const struct lobby_peer *peer);

@@ -536,17 +536,21 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 	struct ladder *ladder;
 
 	while ((ladder = TAILQ_FIRST(&lobby->touched)) != NULL) {
-		enum hold hold;
+		enum hold hold, unrated, duels;
 
 		unlist(lobby, ladder);
 		ladder->refs++; /* its last appointment may go */
 		tournaments_look(lobby, ladder, now_us);
-		unrated_look(lobby, ladder, now_us);
-		candidates_look(lobby, ladder, now_us);
+		unrated = unrated_look(lobby, ladder, now_us);
+		duels = candidates_look(lobby, ladder, now_us);
 		round_sweep(lobby, ladder, now_us);
 		do {
 			hold = start_one(lobby, ladder, now_us);
 		} while (hold == HOLD_NONE);
+		if (hold == HOLD_SEATS && unrated != HOLD_NONE)
+			hold = unrated;
+		else if (hold == HOLD_SEATS && duels != HOLD_NONE)
+			hold = duels;
 		ladder->refs--;
 		start_wake(lobby, ladder, now_us, appointment_deadline(ladder));
 		unlist(lobby, ladder); /* all that touched it was looked at */

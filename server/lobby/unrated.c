@@ -177,11 +177,12 @@ enum error_code unrated_instance(struct lobby *lobby,
 				 const char *seed, struct instance *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	if (map_id == 0)
+	ret->is_fresh = map_id == 0 && fresh_is_drawn(ladder);
+	if (map_id == 0 && !ret->is_fresh)
 		ret->map_id = draw_map(lobby, ladder);
 	else if (is_shown(mark_by_id(lobby, map_id), ladder->game))
 		ret->map_id = map_id;
-	if (ret->map_id == 0)
+	if (ret->map_id == 0 && !ret->is_fresh)
 		return ERROR_UNKNOWN_MAP;
 	if (seed[0] == '\0') {
 		if (!draw_seed(lobby, ladder, ret->seed))
@@ -200,6 +201,38 @@ enum error_code unrated_instance(struct lobby *lobby,
 		(void)snprintf(ret->bot_seed, sizeof(ret->bot_seed), "%" PRIu64,
 			       instance_draw(lobby) >> 33);
 	return ERROR_NONE;
+}
+
+enum hold unrated_take_map(struct lobby *lobby, struct ladder *ladder,
+			   const struct deal *deal, struct instance *instance,
+			   int64_t now_us)
+{
+	struct deal found = *deal;
+	struct lobby_map *map;
+	enum hold hold;
+	size_t cost;
+
+	if (!instance->is_fresh)
+		return HOLD_NONE;
+	hold = start_find(lobby, ladder, NULL, &found, &map, &cost, now_us);
+	if (hold != HOLD_NONE)
+		return hold;
+	instance->map_id = found.instance.map_id;
+	fresh_take(lobby, ladder);
+	return HOLD_NONE;
+}
+
+void unrated_give_back(struct lobby *lobby, const struct deal *deal,
+		       int64_t ladder_id, enum deal_end end, uint32_t at_fault)
+{
+	struct ladder *ladder = ladder_by_id(lobby, ladder_id);
+
+	/* Dropped with nobody at fault: it may be the map that was. */
+	if (!deal->instance.is_fresh || ladder == NULL ||
+	    !fresh_is_drawn(ladder) ||
+	    (end != DEAL_CANCELLED && (end != DEAL_DROPPED || at_fault == 0)))
+		return;
+	fresh_give_back(ladder, deal->instance.map_id);
 }
 
 /* ---- who plays ---- */
@@ -426,6 +459,7 @@ static void over(struct lobby *lobby, const struct deal *deal,
 	struct waiting *entry = asker(lobby, deal);
 
 	(void)play;
+	unrated_give_back(lobby, deal, deal->tags[TAG_LADDER], end, at_fault);
 	if (entry == NULL)
 		return;
 	entry->wish->is_settled = false;
@@ -438,9 +472,9 @@ static void over(struct lobby *lobby, const struct deal *deal,
 		end_wish(lobby, entry, ERROR_NONE);
 }
 
-/* All that ENTRY's wish needs is free: PEERS, by seat. */
-static void settle(struct lobby *lobby, struct waiting *entry,
-		   struct lobby_peer *const *peers)
+/* All bots that ENTRY's wish needs are free: PEERS, by seat. As look_at. */
+static enum hold settle(struct lobby *lobby, struct waiting *entry,
+			struct lobby_peer *const *peers, int64_t now_us)
 {
 	struct ladder *ladder = entry->ladder;
 	struct wish *wish = entry->wish;
@@ -452,28 +486,41 @@ static void settle(struct lobby *lobby, struct waiting *entry,
 			     .over = over };
 	enum error_code refusal = unrated_instance(lobby, ladder, wish->map_id,
 						   wish->seed, &deal.instance);
+	enum hold hold;
 
 	if (refusal != ERROR_NONE) {
 		end_wish(lobby, entry, refusal);
-		return;
+		return HOLD_NONE;
 	}
 	memcpy(deal.params, ladder->params, sizeof(deal.params));
+	hold = unrated_take_map(lobby, ladder, &deal, &deal.instance, now_us);
+	if (hold != HOLD_NONE)
+		return hold;
 	deal.tags[TAG_LINK] = (int64_t)entry->peer->link_id;
 	deal.tags[TAG_BOT] = entry->peer->bot->id;
 	deal.tags[TAG_LADDER] = ladder->row.id;
 	for (unsigned i = 0; i < deal.seats; i++)
 		bots[i] = peers[i]->bot;
 	appointment = appointment_new(lobby, ladder, &deal, bots);
-	if (appointment == NULL)
-		return; /* too many wait: it is looked at again */
+	if (appointment == NULL) {
+		/* Too many wait: it is looked at again. */
+		unrated_give_back(lobby, &deal, ladder->row.id, DEAL_CANCELLED,
+				  0);
+		return HOLD_NONE;
+	}
 	for (unsigned i = 0; i < deal.seats; i++)
 		appointment->link_ids[i] = peers[i]->link_id;
 	wish->is_settled = true;
 	appointment_add(lobby, appointment);
+	return HOLD_NONE;
 }
 
-/* ENTRY has a wish and is free: fulfil it if that can be. */
-static void look_at(struct lobby *lobby, struct waiting *entry, int64_t now_us)
+/*
+ * ENTRY has a wish and is free: fulfil it if that can be. What is in the way
+ * when it is only a map that is to be drawn.
+ */
+static enum hold look_at(struct lobby *lobby, struct waiting *entry,
+			 int64_t now_us)
 {
 	struct ladder *ladder = entry->ladder;
 	struct lobby_peer *peers[LIMIT_SEATS] = { entry->peer };
@@ -488,29 +535,35 @@ static void look_at(struct lobby *lobby, struct waiting *entry, int64_t now_us)
 		else
 			start_wake(lobby, ladder, now_us,
 				   wish->absent_us + ABSENT_US);
-		return;
+		return HOLD_NONE;
 	}
 	wish->absent_us = 0;
 	while (count < seats_of(ladder)) {
 		peers[count] = find_opponent(lobby, ladder, wish, peers, count,
 					     now_us);
 		if (peers[count] == NULL)
-			return;
+			return HOLD_NONE;
 		count++;
 	}
-	settle(lobby, entry, peers);
+	return settle(lobby, entry, peers, now_us);
 }
 
-void unrated_look(struct lobby *lobby, struct ladder *ladder, int64_t now_us)
+enum hold unrated_look(struct lobby *lobby, struct ladder *ladder,
+		       int64_t now_us)
 {
 	struct waiting *entry, *next;
+	enum hold hold = HOLD_NONE;
 
 	if (ladder->nwishes == 0 || !ladder->is_listed || lobby->is_draining)
-		return;
+		return HOLD_NONE;
 	for (entry = TAILQ_FIRST(&ladder->queue); entry != NULL; entry = next) {
 		next = TAILQ_NEXT(entry, queue);
 		if (entry->wish != NULL && !entry->wish->is_settled &&
-		    unrated_may_lend(lobby, ladder, entry, 0, now_us))
-			look_at(lobby, entry, now_us);
+		    unrated_may_lend(lobby, ladder, entry, 0, now_us)) {
+			enum hold found = look_at(lobby, entry, now_us);
+
+			hold = found != HOLD_NONE ? found : hold;
+		}
 	}
+	return hold;
 }

@@ -321,6 +321,15 @@ static int insert_blobs(struct db *db, const struct match_record *record,
 	return err;
 }
 
+/* Whether nobody is to play for anything on its map, if that was drawn. */
+static bool shows_map(const struct match_record *record)
+{
+	return record->round.kind == MATCH_NO_ROUND &&
+	       (record->purpose == MATCH_FOR_LADDER ||
+		record->purpose == MATCH_FOR_UNRATED ||
+		record->purpose == MATCH_FOR_CANDIDATE);
+}
+
 int save_record(struct db *db, const struct match_record *record,
 		struct store_error *error)
 {
@@ -355,9 +364,7 @@ int save_record(struct db *db, const struct match_record *record,
 		err = advance_seed(db, record->ladder_id, seed, error);
 	if (err == 0 && !record->is_void && record->meeting.tournament != 0)
 		err = tournament_save(db, record, error);
-	/* else others are still to play there */
-	if (err == 0 && record->purpose == MATCH_FOR_LADDER &&
-	    record->round.kind == MATCH_NO_ROUND)
+	if (err == 0 && shows_map(record))
 		err = save_show_map(db, record->map_id, clock_wall_us(), error);
 	if (err == 0)
 		err = rate_saved(db, record, error);

@@ -119,6 +119,27 @@ def test_refusals_are_told_by_name(guested):
     refused(ada, "@rotate", "guest-unrated")
 
 
+def test_a_guest_plays_where_maps_are_drawn(guested):
+    hillctl(guested, "ladder", "add", "mine", "--game", "lambda-mining", "--generate", "small")
+    ada = guest(guested)
+    ada.say("@play mine unrated matches=2")
+    for _ in range(2):
+        match = ada.expect("@match ")
+        assert " rated=0" in match
+        ada.say("@ready " + match.split()[1])
+        ada.expect("@input ")
+        ada.say("A")
+        ada.expect("@result " + match.split()[1])
+    ada.expect("@left mine")
+    # Each had a map of its own, and it is no secret any more.
+    played = rows(guested, "SELECT DISTINCT p.id, p.visibility FROM match m JOIN instance i ON "
+                  "i.id = m.instance_id JOIN map p ON p.id = i.map_id WHERE m.purpose = 'unrated'")
+    assert [seen for _, seen in played] == ["public"] * 2
+    # The next one is for what counts.
+    assert rows(guested, "SELECT count(*) FROM map WHERE visibility = 'hidden'") == [(1,)]
+    refused(ada, "@play mine unrated map=none.map", "unknown-map")
+
+
 def test_an_open_round_is_not_shown(guested):
     add_mine(guested, rated=True)
     crazy = guested.peer().login("crazy", guested.add_bot("crazy"))
