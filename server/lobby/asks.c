@@ -66,7 +66,8 @@ static struct ask *ask_new(struct lobby *lobby, struct lobby_peer *peer,
 
 static void send_ask(struct lobby *lobby, struct ask *ask)
 {
-	action_add(lobby, LOBBY_ASK, ask->peer)->ask = &ask->body;
+	/* Of no peer: those of a dead one are dropped, and it has to be answered. */
+	action_add(lobby, LOBBY_ASK, NULL)->ask = &ask->body;
 }
 
 void ask_version(struct lobby *lobby, struct lobby_peer *peer,
