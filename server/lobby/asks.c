@@ -132,15 +132,25 @@ uint32_t lobby_register_wait_s(struct lobby *lobby,
 
 void ask_rotate(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
 {
+	uint32_t wait_s;
 	struct ask *ask;
 
 	if (guest_is(peer)) {
 		peer_refuse(lobby, peer, ERROR_GUEST_UNRATED, 0, NULL, now_us);
 		return;
 	}
+	/* Each costs a commit and a reading of the catalogue. */
+	wait_s = address_register_wait_s(
+		peer->address, lobby->config.registrations_per_hour, now_us);
+	if (wait_s > 0) {
+		peer_refuse(lobby, peer, ERROR_TRY_LATER, wait_s,
+			    "too many new tokens from this address", now_us);
+		return;
+	}
 	ask = ask_new(lobby, peer, LOBBY_ASK_ROTATE, now_us);
 	if (ask == NULL)
 		return;
+	address_register(peer->address, now_us);
 	ask->body.bot_id = peer->bot->id;
 	send_ask(lobby, ask);
 }

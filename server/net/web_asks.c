@@ -182,26 +182,28 @@ static bool parse_address(const char *text, uint8_t ret[LOBBY_ADDRESS_BYTES])
 }
 
 /*
- * Registrations count by address, with those of the bots' port. False: JOB has
- * been answered.
+ * Registrations and new tokens count by address, with those of the bots' port.
+ * False: JOB has been answered.
  */
-static bool may_register(struct net *net, struct ask_job *job)
+static bool may_write(struct net *net, struct ask_job *job)
 {
 	const char *what = text_of(job, "do");
 	uint8_t address[LOBBY_ADDRESS_BYTES];
 	uint32_t wait_s;
 
-	if (what == NULL || strcmp(what, "register") != 0 ||
-	    !parse_address(text_of(job, "address"), address))
+	if (what == NULL)
 		return true;
+	/* Those with a scope, which it cannot read, count as one. */
+	if (!parse_address(text_of(job, "address"), address))
+		memset(address, 0, sizeof(address));
 	wait_s = lobby_register_wait_s(net->lobby, address, clock_now_us());
 	if (wait_s == 0)
 		return true;
 	job->answer = json_pack(
 		"{s:i, s:s, s:o}", "status", 429, "code", "address-limit",
 		"detail",
-		json_sprintf("too many registrations from this address; there "
-			     "is room again in %u s",
+		json_sprintf("too many registrations or new tokens from this "
+			     "address; there is room again in %u s",
 			     wait_s));
 	return false;
 }
@@ -223,7 +225,7 @@ void net_take_web_asks(struct net *net)
 		free(question->text);
 		free(question);
 		job->base.net = net;
-		if (may_register(net, job))
+		if (may_write(net, job))
 			net_submit(net, &job->base, work, finish);
 		else
 			finish(&job->base);
