@@ -340,8 +340,9 @@ struct lobby_play {
 	struct lobby_map *map; /* likewise */
 	int64_t ladder_id;
 	struct deal deal;
-	uint64_t cost; /* bytes admitted */
-	double mu;     /* an open round's run: its bot's, when it began */
+	uint64_t cost;    /* bytes admitted */
+	double mu;        /* an open round's run: its bot's, when it began */
+	int64_t given_id; /* likewise: who was given it */
 	struct heap_node deadline;
 	TAILQ_ENTRY(lobby_play) link; /* lobby->plays or ->storing */
 	TAILQ_ENTRY(lobby_play) due;  /* lobby->due, when is_due */

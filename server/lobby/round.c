@@ -91,11 +91,11 @@ static void give(struct open_round *round, const struct bot *bot)
 	round->has_author |= !bot->is_house;
 }
 
-static void take_back(struct open_round *round, const struct bot *bot)
+static void take_back(struct open_round *round, int64_t id)
 {
-	size_t at = given_place(round, giving_id(bot));
+	size_t at = given_place(round, id);
 
-	assert(at < round->ngiven);
+	assert(at < round->ngiven && round->given[at] == id);
 	round->ngiven--;
 	memmove(round->given + at, round->given + at + 1,
 		(round->ngiven - at) * sizeof(*round->given));
@@ -260,7 +260,7 @@ static struct open_round *round_by_id(struct ladder *ladder, int64_t id)
 static void undo_run(struct ladder *ladder, struct open_round *round,
 		     const struct lobby_play *play)
 {
-	take_back(round, play->seats[0].bot);
+	take_back(round, play->given_id);
 	if (round->runs_stored + round->runs_in_play > 0 || round->ngiven > 0)
 		return;
 	instance_give_back(ladder, NULL, &round->deal.instance);
@@ -447,6 +447,7 @@ enum hold round_start(struct lobby *lobby, struct ladder *ladder,
 	play = start_begin(lobby, ladder, pick->peers, &deal, map, cost,
 			   now_us);
 	play->mu = mu;
+	play->given_id = giving_id(peer->bot);
 	round->deal.round.id = play->deal.round.id;
 	return HOLD_NONE;
 }
