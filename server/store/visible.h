@@ -6,7 +6,8 @@
  * A match of a tournament under embargo does not exist for the public, until
  * the host reveals it. What tells more of a match than how it ended (seeds,
  * map, transcript, notes, pictures) stays closed while a round on the same
- * instance is open, and for as long as the map is hidden. Hidden bots have no
+ * instance is open, while its tournament runs, where others play the same
+ * instances later, and for as long as the map is hidden. Hidden bots have no
  * name. Owners' external ids and notes, tokens, bans' reasons and seeds of
  * tournaments are in no statement of these readers.
  *
@@ -46,9 +47,12 @@ enum { VISIBLE_NOW = 20 }; /* the parameter that visible_bind() sets */
 	"r.instance_id = ri.id WHERE ri.map_id = p.id AND r.state = "     \
 	"'open')))"
 
-#define VISIBLE_WHOLE                                                    \
-	"(NOT EXISTS (SELECT 1 FROM round r WHERE r.state = 'open' AND " \
-	"r.instance_id = m.instance_id) AND " VISIBLE_MAP ")"
+#define VISIBLE_WHOLE                                                       \
+	"(NOT EXISTS (SELECT 1 FROM round r WHERE r.state = 'open' AND "    \
+	"r.instance_id = m.instance_id) AND NOT EXISTS (SELECT 1 FROM "     \
+	"tournament_match x JOIN tournament t ON t.id = x.tournament_id "   \
+	"WHERE x.match_id = m.id AND t.state = 'running') AND " VISIBLE_MAP \
+	")"
 
 #define VISIBLE_BOT "(b.is_hidden = 0)"
 
