@@ -549,11 +549,20 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	struct timeval stall = { .tv_sec = server->settings.stall_ms / 1000,
 				 .tv_usec = server->settings.stall_ms % 1000 *
 					    1000 };
+	unsigned count;
 	int one = 1;
 
 	(void)listener;
 	conn->server = server;
 	set_address(conn, address, len);
+	count = count_address(server, conn->address);
+	/* Even who is refused takes a place, until it has read why. */
+	if (count / 2 >= server->settings.per_address) {
+		server->counts.refused++;
+		(void)close(fd);
+		free(conn);
+		return;
+	}
 	conn->bev =
 		bufferevent_socket_new(server->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	if (conn->bev == NULL) {
@@ -576,8 +585,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	set_state(conn, HTTP_READING,
 		  (int64_t)server->settings.request_ms * 1000);
 	(void)bufferevent_enable(conn->bev, EV_READ | EV_WRITE);
-	if (count_address(server, conn->address) >=
-	    server->settings.per_address) {
+	if (count >= server->settings.per_address) {
 		server->counts.refused++;
 		TAILQ_INSERT_TAIL(&server->conns, conn, link);
 		conn_refuse(conn, &crowd);
