@@ -248,12 +248,19 @@ void api_grids(struct web_call *call)
 	if (entry != NULL) {
 		/* It may have been taken from the public since. */
 		int err = store_web_match(web->store, match, &now, &error);
+		bool is_whole;
 
 		if (err < 0) {
 			reply_store_problem(call, err, error.text);
 			return;
 		}
+		is_whole = json_is_true(json_object_get(now, "whole"));
 		json_decref(now);
+		if (!is_whole) {
+			reply_store_problem(call, -EACCES,
+					    "this match is not to be seen now");
+			return;
+		}
 		entry->used = ++web->grids->clock;
 		reply_bytes(call, 200, REPLY_JSON, entry->text, entry->len);
 		return;
