@@ -409,7 +409,7 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 	[ERROR_TOO_MANY_BOTS] = { "too-many-bots", false,
 		TEXT("the owner has as many bots as he may") },
 	[ERROR_UNKNOWN_LADDER] = { "unknown-ladder", false,
-		TEXT("no ladder of this name") },
+		TEXT("no ladder of this name: @ladders lists them") },
 	[ERROR_LADDER_DISABLED] = { "ladder-disabled", false,
 		TEXT("the host has closed this ladder") },
 	[ERROR_ALREADY_QUEUED] = { "already-queued", false,
