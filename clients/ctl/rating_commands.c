@@ -14,7 +14,7 @@
 struct league {
 	struct channel channel;
 	int64_t ladder_id;
-	const char *ladder; /* argv's */
+	const char *ladder; /* the caller's */
 	struct row_rated *rated;
 	size_t count;
 };
@@ -25,15 +25,15 @@ static void league_release(struct league *league)
 	channel_close(&league->channel);
 }
 
-/* The ladder that CALL names. CTL_OK, or an exit status; told why. */
+/* That of LADDER, borrowed. CTL_OK, or an exit status; told why. */
 static int league_open(struct league *league, const struct ctl *ctl,
-		       const struct ctl_call *call)
+		       const char *ladder)
 {
 	struct row_catalogue rows = { 0 };
 	struct store_error error = { "" };
 
 	memset(league, 0, sizeof(*league));
-	league->ladder = call->args[0];
+	league->ladder = ladder;
 	if (channel_open_read(&league->channel, ctl) != 0)
 		return CTL_FAILED;
 	if (store_catalogue(league->channel.store, &rows, &error) != 0)
@@ -142,10 +142,10 @@ static void print_standings(const struct league *league,
 	table_release(&table);
 }
 
-static void print_standings_json(const struct league *league,
-				 const struct standings_row *rows)
+static json_t *pack_standings(const struct league *league,
+			      const struct standings_row *rows)
 {
-	json_t *list = json_array(), *document;
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < league->count; i++) {
 		const struct standings_row *row = &rows[i];
@@ -167,17 +167,17 @@ static void print_standings_json(const struct league *league,
 				  (row->flags & STANDINGS_INACTIVE) != 0,
 				  "house", rated->is_house));
 	}
-	document = json_pack("{s:b, s:s, s:o}", "ok", 1, "ladder",
-			     league->ladder, "standings", list);
-	ctl_print_json(document);
-	json_decref(document);
+	return json_pack("{s:s, s:o}", "ladder", league->ladder, "standings",
+			 list);
 }
 
-static int run_standings(const struct ctl *ctl, const struct ctl_call *call)
+/* Who stands where on LADDER: printed, or in *RET_JSON. An exit status. */
+static int show_standings(const struct ctl *ctl, const struct ctl_call *call,
+			  const char *ladder, json_t **ret_json)
 {
 	struct standings_row *rows;
 	struct league league;
-	int status = league_open(&league, ctl, call);
+	int status = league_open(&league, ctl, ladder);
 
 	if (status != CTL_OK)
 		return status;
@@ -185,12 +185,75 @@ static int run_standings(const struct ctl *ctl, const struct ctl_call *call)
 		keep_active(&league);
 	rows = put_in_order(&league);
 	if (ctl->is_json)
-		print_standings_json(&league, rows);
+		*ret_json = pack_standings(&league, rows);
 	else
 		print_standings(&league, rows);
 	free(rows);
 	league_release(&league);
 	return CTL_OK;
+}
+
+/* All ladders' catalogue. CTL_OK, or an exit status; told why. */
+static int read_all(const struct ctl *ctl, struct row_catalogue *ret)
+{
+	struct store_error error = { "" };
+	struct channel channel;
+	int err;
+
+	if (channel_open_read(&channel, ctl) != 0)
+		return CTL_FAILED;
+	err = store_catalogue(channel.store, ret, &error);
+	channel_close(&channel);
+	return err == 0 ? CTL_OK : ctl_fail(ctl, "%s", error.text);
+}
+
+/* Those of each ladder that is rated, the oldest first. */
+static int show_all_standings(const struct ctl *ctl,
+			      const struct ctl_call *call)
+{
+	struct row_catalogue rows = { 0 };
+	json_t *list = json_array(), *document;
+	int status = read_all(ctl, &rows);
+	unsigned count = 0;
+
+	for (size_t i = 0; i < rows.nladders && status == CTL_OK; i++) {
+		const struct row_ladder *row = &rows.ladders[i];
+		json_t *json = NULL;
+
+		if (!row->is_rated || !row->is_seed_random)
+			continue;
+		if (!ctl->is_json)
+			(void)printf("%s%s:\n", count > 0 ? "\n" : "",
+				     row->name);
+		count++;
+		status = show_standings(ctl, call, row->name, &json);
+		if (json != NULL)
+			(void)json_array_append_new(list, json);
+	}
+	document = json_pack("{s:b, s:o}", "ok", 1, "ladders", list);
+	if (status == CTL_OK && ctl->is_json)
+		ctl_print_json(document);
+	else if (status == CTL_OK && count == 0)
+		(void)printf("no ladder is rated\n");
+	json_decref(document);
+	row_catalogue_release(&rows);
+	return status;
+}
+
+static int run_standings(const struct ctl *ctl, const struct ctl_call *call)
+{
+	json_t *document = NULL;
+	int status;
+
+	if (call->nargs == 0)
+		return show_all_standings(ctl, call);
+	status = show_standings(ctl, call, call->args[0], &document);
+	if (document == NULL)
+		return status;
+	(void)json_object_set_new(document, "ok", json_true());
+	ctl_print_json(document);
+	json_decref(document);
+	return status;
 }
 
 /* ---- rating refit ---- */
@@ -287,7 +350,7 @@ static int run_refit(const struct ctl *ctl, const struct ctl_call *call)
 	struct refit refit = { 0 };
 	struct league league;
 	size_t nplaces = 0, count;
-	int status = league_open(&league, ctl, call);
+	int status = league_open(&league, ctl, call->args[0]);
 
 	if (status != CTL_OK)
 		return status;
@@ -356,7 +419,7 @@ static const char check_details[] =
 	"every stored rating must come out the same to the last bit. Changes nothing.\n";
 
 const struct ctl_command ctl_rating_commands[] = {
-	{ "standings", "LADDER", 1, 1, NULL, standings_options, "who stands where on a ladder, with 95 % intervals", standings_details, NULL, NULL, run_standings, NULL },
+	{ "standings", "[LADDER]", 0, 1, NULL, standings_options, "who stands where on a ladder, or on all that are rated, with 95 % intervals", standings_details, NULL, NULL, run_standings, NULL },
 	{ "rating refit", "LADDER", 1, 1, NULL, ctl_no_options, "ratings from all results at once", refit_details, NULL, NULL, run_refit, NULL },
 	{ "rating check", "", 0, 0, NULL, ctl_no_options, "rate everything again and compare", check_details, NULL, NULL, run_check, NULL },
 	{ .name = NULL },

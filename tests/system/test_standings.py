@@ -92,6 +92,10 @@ def test_hillctl_says_who_stands_where(hilld):
     assert abs(one["figure"] - (one["mu"] - 3 * one["sigma"])) <= 0.0501
     assert one["mu"] > 25 > two["mu"]
     assert f"{one['mu']:.1f}" in first
+    # Without a ladder: all that are rated.
+    assert ctl(hilld, "standings") == "battle:\n" + table
+    assert ctl_json(hilld, "standings")["ladders"] == [
+        {"ladder": "battle", "standings": document["standings"]}]
 
 
 def test_hillctl_refits_and_checks(hilld):
