@@ -152,6 +152,28 @@ static void print_tournaments(const json_t *tournaments, bool is_void)
 	}
 }
 
+static void print_open_rounds(const json_t *rounds, bool is_void)
+{
+	for (size_t i = 0; i < json_array_size(rounds); i++) {
+		const json_t *row = json_array_get(rounds, i);
+		const char *kind =
+			json_string_value(json_object_get(row, "kind"));
+		const char *what = "when it closes they count";
+
+		if (is_void)
+			what = strcmp(kind, "set") == 0
+				       ? "a set that is not whole is not rated"
+				       : "when it closes it is rated without "
+					 "them";
+		(void)printf("round %lld of %s is still open, and nothing of "
+			     "it rated: %s\n",
+			     (long long)json_integer_value(
+				     json_object_get(row, "id")),
+			     json_string_value(json_object_get(row, "ladder")),
+			     what);
+	}
+}
+
 static int run_void(const struct ctl *ctl, const struct ctl_call *call)
 {
 	bool is_void = strcmp(call->command->name, "match void") == 0;
@@ -171,6 +193,7 @@ static int run_void(const struct ctl *ctl, const struct ctl_call *call)
 	if (is_dry)
 		print_touched(json_object_get(reply, "matches"));
 	print_tournaments(json_object_get(reply, "tournaments"), is_void);
+	print_open_rounds(json_object_get(reply, "open_rounds"), is_void);
 	(void)printf(
 		"matches that %s%s: %lld; ratings that change%s: %lld\n",
 		is_dry ? "would " : "",
@@ -222,7 +245,8 @@ static const char void_details[] =
 	"ladders are computed again from the first such round on, each without them;\n"
 	"of a shared game, the whole set of such a match drops out. Rounds keep their\n"
 	"numbers. A tournament that runs plays such a match again; in one that is over\n"
-	"it stays undecided, and the table is made of the rest. On a ladder with seeds in\n"
+	"it stays undecided, and the table is made of the rest. A round that is still open\n"
+	"has rated nothing, so no rating changes yet; it is named. On a ladder with seeds in\n"
 	"order the bot plays that instance again after hilld's next start.\n";
 
 static const char unvoid_details[] =

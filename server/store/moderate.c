@@ -234,6 +234,34 @@ static int list_tournaments(struct admin *admin)
 	return err;
 }
 
+/* Rounds that are still open: nothing of them is rated, nothing changes yet. */
+static int list_open_rounds(struct admin *admin)
+{
+	struct query query;
+	int err;
+
+	admin_list_begin(admin, "open_rounds");
+	query_open(&query, admin->db,
+		   "SELECT r.id, l.name, r.kind, count(*) FROM touched u "
+		   "JOIN match m ON m.id = u.id "
+		   "JOIN round r ON r.id = m.round_id "
+		   "JOIN ladder l ON l.id = r.ladder_id "
+		   "WHERE r.state = 'open' GROUP BY r.id ORDER BY r.id "
+		   "LIMIT ?1",
+		   &admin->error);
+	query_bind_i64(&query, 1, LISTED_MAX);
+	while ((err = query_step(&query)) > 0)
+		admin_list_add(admin, "open_rounds",
+			       json_pack("{s:I, s:s, s:s, s:I}", "id",
+					 (json_int_t)query_i64(&query, 0),
+					 "ladder", query_text(&query, 1),
+					 "kind", query_text(&query, 2),
+					 "matches",
+					 (json_int_t)query_i64(&query, 3)));
+	query_close(&query);
+	return err;
+}
+
 static int count_touched(struct admin *admin, int64_t *ret)
 {
 	struct query query;
@@ -380,6 +408,8 @@ static int moderate(struct admin *admin, bool is_void)
 		err = list_touched(admin);
 	if (err == 0)
 		err = list_tournaments(admin);
+	if (err == 0)
+		err = list_open_rounds(admin);
 	if (err == 0)
 		err = set_state(admin, is_void);
 	if (err == 0)

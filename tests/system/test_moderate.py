@@ -121,3 +121,19 @@ def test_void_beside_a_running_hilld_is_noted_and_seen(start_hilld, ctl):
                  "ORDER BY id")
     assert [note[0] for note in notes][-2:] == ["match void", "match unvoid"]
     assert "a bug of ours" in notes[-2][1]
+
+
+def test_void_says_that_a_round_is_still_open(start_hilld, ctl):
+    hilld = start_hilld(database=ctl.database)
+    reach = ("--socket", f"{hilld.short}/sock")
+    hilld.add_map("small.map", "rabbit-runner", RABBIT_MAP)
+    hilld.admin("ladder add", name="rabbits", game="rabbit-runner", maps=["small.map"],
+                params="turns=3", rated=True)
+    play_one(hilld, hilld.add_bot("crazy"))
+    [[match]] = rows(hilld, "SELECT id FROM match")
+    told = f"round {match} of rabbits is still open, and nothing of it rated: "
+    assert ctl.run(*reach, "match", "void", match, "--reason", "x").out == (
+        told + "when it closes it is rated without them\n"
+        "matches that are void now: 1; ratings that changed: 0\n")
+    assert ctl.run(*reach, "match", "unvoid", match, "--reason", "x").out.startswith(
+        told + "when it closes they count\n")

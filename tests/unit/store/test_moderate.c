@@ -357,6 +357,27 @@ static void a_round_voided_while_open_is_rated_when_it_counts(void **state)
 	store_close(store);
 }
 
+static void a_round_that_is_open_is_named(void **state)
+{
+	struct store *store = played(state);
+	json_t *reply, *rounds, *round;
+
+	save_run(store, 20, 20, 3, 1, 9);
+	save_run(store, 21, 20, 3, 2, 8);
+	reply = ask(store, "{\"command\":\"match void\",\"ids\":[2,20,21],"
+			   "\"reason\":\"x\",\"dry_run\":true}");
+	rounds = json_object_get(reply, "open_rounds");
+	assert_int_equal(json_array_size(rounds), 1);
+	round = json_array_get(rounds, 0);
+	assert_int_equal(json_integer_value(json_object_get(round, "id")), 20);
+	assert_string_equal(json_string_value(json_object_get(round, "kind")),
+			    "open");
+	assert_int_equal(json_integer_value(json_object_get(round, "matches")),
+			 2);
+	json_decref(reply);
+	store_close(store);
+}
+
 static void filters_find_what_they_say(void **state)
 {
 	struct store *store = played(state);
@@ -438,6 +459,7 @@ int main(void)
 		STORE_TEST(what_lies_before_need_not_be_computed_again),
 		STORE_TEST(a_dry_run_tells_the_same_and_changes_nothing),
 		STORE_TEST(a_round_voided_while_open_is_rated_when_it_counts),
+		STORE_TEST(a_round_that_is_open_is_named),
 		STORE_TEST(filters_find_what_they_say),
 		STORE_TEST(only_the_hosts_own_come_back),
 	};
