@@ -2,19 +2,13 @@
 /* admin_tournament_show.c - how a tournament stands. */
 #include "server/store/admin_tournament.h"
 #include "server/store/tournament_rows.h"
+#include "server/store/tournament_table.h"
 
 static const char *const bracket_words[TOURNAMENT_NBRACKETS] = {
 	[TOURNAMENT_MAIN] = "main",     [TOURNAMENT_WINNERS] = "winners",
 	[TOURNAMENT_LOSERS] = "losers", [TOURNAMENT_THIRD] = "third",
 	[TOURNAMENT_FINAL] = "final",   [TOURNAMENT_RESET] = "reset",
 };
-
-/* Half points as people count them. */
-static json_t *points_json(int64_t half_points)
-{
-	return half_points % 2 == 0 ? json_integer(half_points / 2)
-				    : json_real((double)half_points / 2);
-}
 
 static json_t *pairing_json(const struct row_tournament *row,
 			    const struct tournament_pairing *pairing)
@@ -27,7 +21,8 @@ static json_t *pairing_json(const struct row_tournament *row,
 			json_string(row->entrants[pairing->entrants[i]].bot));
 		if (pairing->is_done)
 			(void)json_array_append_new(
-				points, points_json(pairing->half_points[i]));
+				points, tournament_points_json(
+						pairing->half_points[i]));
 	}
 	return json_pack("{s:i, s:i, s:s, s:s, s:o, s:o, s:i}", "pairing",
 			 (int)pairing->number + 1, "round", (int)pairing->round,
@@ -118,98 +113,21 @@ int admin_tournament_show(struct admin *admin)
 	return 0;
 }
 
-static json_t *standing_json(const struct row_tournament *row,
-			     const struct tournament_standing *standing)
-{
-	const struct row_entrant *entrant = &row->entrants[standing->entrant];
-	json_t *json = json_pack(
-		"{s:i, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:I, s:f, "
-		"s:I}",
-		"rank", (int)standing->rank, "number",
-		(int)standing->entrant + 1, "bot", entrant->bot, "version",
-		entrant->version == 0 ? json_null()
-				      : json_integer(entrant->version),
-		"points", points_json(standing->half_points), "wins",
-		(int)standing->wins, "draws", (int)standing->draws, "losses",
-		(int)standing->losses, "byes", (int)standing->byes, "forfeits",
-		(int)standing->forfeits, "total", (json_int_t)standing->total,
-		"score", standing->score, "faults",
-		(json_int_t)standing->faults);
-	json_t *ties = json_object();
-
-	for (unsigned i = 0; i < TOURNAMENT_TIE_BREAKS; i++) {
-		const char *name =
-			tournament_tie_break_name(row->rules.format, i);
-		int64_t value = standing->tie_breaks[i];
-
-		if (name == NULL)
-			continue;
-		(void)json_object_set_new(
-			ties, name,
-			tournament_tie_break_unit(row->rules.format, i) == 4
-				? json_real((double)value / 4)
-			: tournament_tie_break_unit(row->rules.format, i) == 2
-				? points_json(value)
-				: json_integer(value));
-	}
-	(void)json_object_set_new(json, "tie_breaks", ties);
-	return json;
-}
-
-/* Row by row in the table's order: points from each, null: not met. */
-static json_t *cross_json(const struct tournament *tournament,
-			  const struct tournament_standing *table, size_t n)
-{
-	uint32_t *half = xcalloc(n * n, sizeof(*half));
-	uint32_t *meetings = xcalloc(n * n, sizeof(*meetings));
-	json_t *rows = json_array();
-
-	tournament_cross(tournament, half, meetings);
-	for (size_t i = 0; i < n; i++) {
-		json_t *cells = json_array();
-
-		for (size_t k = 0; k < n; k++) {
-			size_t at = table[i].entrant * n + table[k].entrant;
-
-			(void)json_array_append_new(
-				cells, meetings[at] == 0
-					       ? json_null()
-					       : points_json(half[at]));
-		}
-		(void)json_array_append_new(rows, cells);
-	}
-	free(half);
-	free(meetings);
-	return rows;
-}
-
 /* The table, and with it the cross-table where pairs meet. */
 static int table(struct admin *admin, struct row_tournament *row,
 		 bool has_cross)
 {
-	struct tournament_standing *standings;
-	struct tournament *tournament;
-	int err;
+	int err = admin_tournament_find(admin, row);
+	json_t *json;
 
-	err = admin_tournament_find(admin, row);
-	if (err == 0)
-		err = build(admin, row, NULL, &tournament);
 	if (err != 0)
 		return err;
-	standings = xcalloc(row->nentrants, sizeof(*standings));
-	tournament_standings(tournament, standings);
+	json = tournament_table_json(row, has_cross);
+	if (json == NULL)
+		return admin_refuse(admin, "name", row->name, "%s",
+				    tournament_row_refusal(row));
 	admin_set(admin, "tournament", admin_tournament_json(row));
-	admin_set(admin, "finished",
-		  json_boolean(tournament_is_finished(tournament)));
-	admin_list_begin(admin, "standings");
-	for (size_t i = 0; i < row->nentrants; i++)
-		admin_list_add(admin, "standings",
-			       standing_json(row, &standings[i]));
-	if (has_cross && row->rules.group > 1)
-		admin_set(admin, "cross",
-			  cross_json(tournament, standings, row->nentrants));
-	free(standings);
-	tournament_free(tournament);
+	(void)json_object_update_new(admin->reply, json);
 	return 0;
 }
 
