@@ -139,6 +139,14 @@ int store_web_tournament_matches(struct store *store, const char *name,
 				 int64_t after, unsigned limit, json_t **ret,
 				 int64_t *ret_next,
 				 struct store_error *error) WARN_UNUSED;
+/*
+ * Who is ahead: the tournament, whether it is finished, standings and, where
+ * pairs meet, the cross-table. -EACCES under embargo. The reading is short;
+ * what is made of it takes a while with many entrants: for a worker.
+ */
+int store_web_tournament_table(struct store *store, const char *name,
+			       json_t **ret,
+			       struct store_error *error) WARN_UNUSED;
 int store_web_announcements(struct store *store, json_t **ret,
 			    struct store_error *error) WARN_UNUSED;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/store/tournament_table.h"
 #include "server/store/web_internal.h"
 
 enum { TOURNAMENT_NUMBERS = 100000 }; /* cursor: pairing x this + number */
@@ -93,7 +94,7 @@ static int read_entrants(struct db *db, int64_t id, json_t *ret,
 	return err;
 }
 
-/* The tournament NAME as JSON; *RET_OPEN: its results may be told. */
+/* The tournament NAME as JSON. */
 static int read_tournament(struct db *db, const char *name, json_t **ret,
 			   struct store_error *error)
 {
@@ -111,6 +112,20 @@ static int read_tournament(struct db *db, const char *name, json_t **ret,
 		return -ENOENT;
 	}
 	return err < 0 ? err : 0;
+}
+
+/* Likewise, but -EACCES while its results may not be told. */
+static int read_open(struct db *db, const char *name, json_t **ret,
+		     struct store_error *error)
+{
+	int err = read_tournament(db, name, ret, error);
+
+	if (err == 0 && json_is_true(json_object_get(*ret, "embargo"))) {
+		store_error_set(error, "the results of %s are not told yet",
+				name);
+		err = -EACCES;
+	}
+	return err;
 }
 
 static int64_t id_of(const json_t *tournament)
@@ -200,16 +215,90 @@ int store_web_tournament_matches(struct store *store, const char *name,
 	if (err != 0)
 		return err;
 	*ret = json_array();
-	err = read_tournament(store->read, name, &tournament, error);
-	if (err == 0 && json_is_true(json_object_get(tournament, "embargo"))) {
-		store_error_set(error, "the results of %s are not told yet",
-				name);
-		err = -EACCES;
-	}
+	err = read_open(store->read, name, &tournament, error);
 	if (err == 0)
 		err = read_matches(store->read, id_of(tournament), after, limit,
 				   *ret, &last, error);
 	json_decref(tournament);
 	*ret_next = json_array_size(*ret) < limit ? 0 : last;
 	return web_end(store, err, ret);
+}
+
+/* By entrant: whether its bot has no name for the public. The caller's. */
+static int read_hidden(struct db *db, const struct row_tournament *row,
+		       bool **ret, struct store_error *error)
+{
+	bool *hidden = xcalloc(row->nentrants + 1, sizeof(*hidden));
+	struct query query;
+	size_t i = 0;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT NOT " VISIBLE_BOT " FROM tournament_entrant e "
+		   "JOIN bot b ON b.id = e.bot_id "
+		   "WHERE e.tournament_id = ?1 ORDER BY e.number",
+		   error);
+	query_bind_i64(&query, 1, row->id);
+	while ((err = query_step(&query)) > 0 && i < row->nentrants)
+		hidden[i++] = query_i64(&query, 0) != 0;
+	query_close(&query);
+	*ret = hidden;
+	return err < 0 ? err : 0;
+}
+
+/* Versions by their label, as everywhere here, and hidden bots without name. */
+static void make_public(const struct row_tournament *row, const bool *hidden,
+			json_t *standings)
+{
+	json_t *standing;
+	size_t i;
+
+	json_array_foreach(standings, i, standing) {
+		size_t at = (size_t)json_integer_value(
+				    json_object_get(standing, "number")) -
+			    1;
+		const char *label = row->entrants[at].label;
+
+		if (hidden[at])
+			(void)json_object_set_new(standing, "bot", json_null());
+		(void)json_object_set_new(standing, "version",
+					  hidden[at] || label[0] == '\0'
+						  ? json_null()
+						  : web_bytes(label));
+	}
+}
+
+int store_web_tournament_table(struct store *store, const char *name,
+			       json_t **ret, struct store_error *error)
+{
+	struct row_tournament row = { 0 };
+	bool *hidden = NULL;
+	json_t *head = NULL, *table;
+	int err = web_begin(store, error);
+
+	if (err != 0)
+		return err;
+	err = read_open(store->read, name, &head, error);
+	if (err == 0)
+		err = tournament_read(store->read, id_of(head), &row, error);
+	if (err == 0)
+		err = read_hidden(store->read, &row, &hidden, error);
+	err = web_end(store, err, &head);
+	if (err == 0) {
+		table = tournament_table_json(&row, true);
+		if (table == NULL) {
+			store_error_set(error, "tournament %s: %s", name,
+					tournament_row_refusal(&row));
+			json_decref(head);
+			err = -EIO;
+		} else {
+			make_public(&row, hidden,
+				    json_object_get(table, "standings"));
+			(void)json_object_set_new(table, "tournament", head);
+			*ret = table;
+		}
+	}
+	free(hidden);
+	row_tournament_release(&row);
+	return err;
 }

@@ -76,6 +76,7 @@ const struct route web_routes[] = {
 	{ HTTP_GET, "/api/v1/tournaments", api_tournaments, page },
 	{ HTTP_GET, "/api/v1/tournaments/{tournament}", api_tournament, none },
 	{ HTTP_GET, "/api/v1/tournaments/{tournament}/matches", api_tournament_matches, onward },
+	{ HTTP_GET, "/api/v1/tournaments/{tournament}/table", api_tournament_table, none },
 	{ HTTP_GET, "/api/v1/export/matches.jsonl", api_export_lines, whole },
 	{ HTTP_GET, "/api/v1/export/matches.csv", api_export_csv, whole },
 	{ HTTP_GET, "/api/v1/export/standings/{ladder}/all.jsonl", api_board_lines, none },

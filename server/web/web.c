@@ -451,6 +451,7 @@ void web_free(struct web *web)
 	http_server_free(web->http);
 	boards_free(web);
 	grids_free(web);
+	tables_free(web);
 	feed_release(&web->feed);
 	events[0] = web->inbox_ev;
 	events[1] = web->done_ev;

@@ -39,6 +39,7 @@ enum {
 struct board;
 struct subscriber;
 struct grid_cache;
+struct table_cache;
 
 /* Work for the worker; FINISH runs on web's thread and frees it. */
 struct web_job {
@@ -88,7 +89,8 @@ struct web {
 	LIST_HEAD(, web_command) commands;
 	unsigned ncommands;
 	uint64_t last_command;
-	struct grid_cache *grids; /* owned */
+	struct grid_cache *grids;   /* owned */
+	struct table_cache *tables; /* owned */
 };
 
 /* ---- web.c ---- */
@@ -158,6 +160,8 @@ void api_map(struct web_call *call);
 void api_tournaments(struct web_call *call);
 void api_tournament(struct web_call *call);
 void api_tournament_matches(struct web_call *call);
+void api_tournament_table(struct web_call *call);
+void tables_free(struct web *web);
 void api_board_lines(struct web_call *call);
 void api_board_csv(struct web_call *call);
 void api_export_lines(struct web_call *call);

@@ -5,6 +5,7 @@ import re
 import sqlite3
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -158,7 +159,7 @@ def test_the_api_and_the_metrics_know_nothing_of_it(start_hilld, tmp_path):
         for part in ("", "/transcript", "/notes", "/grids", "/record"):
             web.get(f"/matches/{number}{part}", status=404)
         assert f'"id":{number},' not in exported.replace(" ", "")
-    for part in ("", "/matches"):
+    for part in ("", "/matches", "/table"):
         told = web.ask(f"{API}/tournaments/cup{part}")[2].decode()
         assert not re.search('"(score|rank|points|winner)"', told), told
     time.sleep(2.5)  # figures are handed over once a second
@@ -170,11 +171,49 @@ def test_the_api_and_the_metrics_know_nothing_of_it(start_hilld, tmp_path):
                           "ON m.id = s.match_id WHERE m.purpose <> 'tournament'").fetchone()[0]
     text = web.ask("/metrics")[2].decode()
     assert int(re.search(r"^hill_turns_total (\d+)$", text, re.M)[1]) == turns
+    assert web.get("/tournaments/cup/table", 404)["code"] == "under-embargo"
     server.admin("tournament reveal", name="cup")
+    assert sum(row["points"] for row in web.get("/tournaments/cup/table")["standings"]) == 3
     assert web.get(f"/matches/{numbers[0]}")["id"] == numbers[0]
     assert '"score"' in json.dumps(web.get(f"/matches/{numbers[0]}"))
     shown = json.dumps(web.get("/tournaments/cup/matches"))
     assert all(str(number) in shown for number in numbers)
+
+
+def same_as_the_hosts(cup, table):
+    """TABLE is the host's, but for versions and what only the host may know."""
+    mine = json.loads(cup.ctl("--json", "tournament", "table", "cup").stdout)
+    assert (table["cross"], table["finished"]) == (mine["cross"], mine["finished"])
+    assert [{**row, "version": None} for row in table["standings"]] == [
+        {**row, "version": None} for row in mine["standings"]]
+    rows = json.loads(cup.ctl("--json", "tournament", "export", "cup").stdout)["standings"]
+    assert [row["version"] for row in table["standings"]] == [row["label"] for row in rows]
+    assert "draw_seed" not in table["tournament"]
+
+
+def test_the_apis_table_is_the_hosts(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path)
+    cup = Cup(server)
+    for bot in BOTS:
+        cup.enter(bot)
+    web.get("/tournaments/cup/table", 404)
+    cup.play()
+    cup.crowd.stop()
+    wait_until("the last match is in it",
+               lambda: web.get("/tournaments/cup/table")["finished"])
+    table = web.get("/tournaments/cup/table")
+    assert [len(row) for row in table["cross"]] == [3] * 3
+    assert [table["cross"][i][i] for i in range(3)] == [None] * 3
+    assert sum(row["points"] for row in table["standings"]) == 3
+    assert "Sonneborn-Berger" in table["standings"][0]["tie_breaks"]
+    same_as_the_hosts(cup, table)
+    with ThreadPoolExecutor(8) as many:
+        told = set(many.map(lambda _: web.ask(f"{API}/tournaments/cup/table")[2], range(40)))
+    assert [json.loads(body) for body in told] == [table]
+    server.admin("match void", ids=[cup.matches()[0]["id"]], reason="a test")
+    wait_until("it counts no more",
+               lambda: not web.get("/tournaments/cup/table")["finished"])
+    same_as_the_hosts(cup, web.get("/tournaments/cup/table"))
 
 
 def test_a_tournament_on_drawn_maps_hides_them_until_its_end(cup):

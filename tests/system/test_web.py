@@ -18,6 +18,7 @@ from web import (API, SECRETS, add_instance, add_match, check_shape, insert, ope
 
 MAKE_MATCHES = BUILD / "tests/system/make-matches"
 HIDDEN_BYTES = b"########\n#s   #e#\n########\n"
+CONTEST = '{"seats": 1, "group": 1, "sets": 1, "rounds": 1, "maps": []}'
 OPEN_MAP = "drawn-1-4711-kept.map"
 HIDDEN_MAP = "veiled.map"
 
@@ -74,11 +75,12 @@ def add_hidden(database):
         instance = add_instance(c, maps["rabbits.map"], SECRETS["embargo-seed"])
         for number, name, embargo in ((902, "final", 1), (903, "warm-up", 0)):
             cup = insert(c, "tournament", name=name, name_key=name, ladder_id=rabbits,
-                         format="contest", options="{}", seed=SECRETS["tournament-seed"],
+                         format="contest", options=CONTEST, seed=SECRETS["tournament-seed"],
                          state="finished", grace_s=0, is_embargo=embargo, created_us=1,
                          started_us=1, ended_us=2)
-            insert(c, "tournament_entrant", tournament_id=cup, number=1, bot_id=one(
-                c, "SELECT id FROM bot WHERE name = 'cow'"), bot_version_id=version["cow"])
+            for place, bot in ((1, "cow"), (2, "secretive")):
+                insert(c, "tournament_entrant", tournament_id=cup, number=place, bot_id=one(
+                    c, "SELECT id FROM bot WHERE name = ?", bot), bot_version_id=version[bot])
             add_match(c, rabbits, instance, [version["cow"]], number, purpose="tournament",
                       scores=(987654.25 if embargo else 5.0,), is_rated=0)
             insert(c, "tournament_match", tournament_id=cup, pairing=1, number=1, match_id=number,
@@ -197,6 +199,10 @@ def test_no_route_tells_what_is_hidden(site):
     assert web.get("/bots/secretive", 404)
     assert web.get("/tournaments/final/matches", 403)
     assert len(web.get("/tournaments/warm-up/matches")["matches"]) == 1
+    assert web.get("/tournaments/final/table", 404)["code"] == "under-embargo"
+    table = web.get("/tournaments/warm-up/table")["standings"]
+    assert [(row["rank"], row["number"], row["bot"], row["version"]) for row in table] == [
+        (1, 1, "cow", "1"), (2, 2, None, None)]
 
 
 def test_events_tell_nothing_of_what_is_hidden(site):
