@@ -155,17 +155,19 @@ def test_all_seven_contestants_play_at_once(contest, rabbits, painters):
     contest.add_map(RABBIT / "maps/test.map", "rabbit-runner")
     turns = 500 if IS_LONG else 40
     # Beside the game's own limits some that no load of this host reaches.
+    # Unrated: one match is one match there, no set that a bridge finishes.
     for name, limits in (("rabbit-default", {}), ("rabbit-calm", {"turn_ms": 60000, "bank_ms": 0})):
         server.admin("ladder add", name=name, game="rabbit-runner", maps=["test.map"],
-                     params=f"turns={turns}", **limits)
+                     params=f"turns={turns}", rated=False, **limits)
     arenas = ["open100", "walls120x80", "rooms300"] if IS_LONG else ["open100"]
     params = "batch=10" if IS_LONG else "batch=10 maxturns=60"
     for arena in arenas:
         contest.add_map(IMAGE / f"arenas/{arena}.png", "image-battle", options=COLOURS)
         server.admin("ladder add", name=f"pair-{arena}", game="image-battle", seats=2,
-                     maps=[f"{arena}.png"], params=params)
+                     maps=[f"{arena}.png"], params=params, rated=False)
         server.admin("ladder add", name=f"calm-{arena}", game="image-battle", seats=4,
-                     maps=[f"{arena}.png"], params=params, turn_ms=60000, bank_ms=0)
+                     maps=[f"{arena}.png"], params=params, rated=False, turn_ms=60000,
+                     bank_ms=0)
     ladders = {"rabbit-default": rabbits, "rabbit-calm": rabbits}
     for arena in arenas:
         ladders[f"pair-{arena}"] = ladders[f"calm-{arena}"] = painters
