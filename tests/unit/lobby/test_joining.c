@@ -280,6 +280,25 @@ static void a_new_token_is_told_while_the_links_stay(void **state)
 	assert_null(strstr(buf_text(&world->log), "hill_next"));
 }
 
+/* Else its place among the asks would be taken for ever. */
+static void who_dies_before_the_ask_is_sent_is_answered_too(void **state)
+{
+	static const char line[] = "@rotate\n";
+	struct world *world = *state;
+	struct world_peer *crazy;
+
+	world->holds_asks = true;
+	world_login(world, 'a', "crazy");
+	crazy = &world->peers[0];
+	lobby_peer_bytes(world->lobby, crazy->peer, line, sizeof(line) - 1,
+			 world->now_us);
+	lobby_peer_closed(world->lobby, crazy->peer, world->now_us);
+	crazy->peer = NULL;
+	world_apply(world);
+	assert_int_equal(world->nasks, 1);
+	world_answer(world);
+}
+
 static void while_the_disk_fails_nobody_asks(void **state)
 {
 	struct world *world = *state;
@@ -314,6 +333,7 @@ int main(void)
 		WORLD_TEST(a_half_closed_link_still_hears_the_answer),
 		WORLD_TEST(a_bot_that_went_meanwhile_is_not_let_in),
 		WORLD_TEST(a_new_token_is_told_while_the_links_stay),
+		WORLD_TEST(who_dies_before_the_ask_is_sent_is_answered_too),
 		WORLD_TEST(while_the_disk_fails_nobody_asks),
 	};
 

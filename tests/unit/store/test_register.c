@@ -156,6 +156,27 @@ static void a_token_of_a_bot_stands_for_its_owner(void **state)
 	store_close(store);
 }
 
+static void a_token_that_opens_no_door_makes_no_bot(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_joined first, second;
+
+	set_mode(store, STORE_REGISTRATION_OPEN);
+	assert_int_equal(try_to(store, "first", NULL, NULL, &first), 0);
+	set_mode(store, STORE_REGISTRATION_INVITE);
+	sql(store, "UPDATE bot SET is_disabled = 1 WHERE name = 'first'");
+	assert_int_equal(try_to(store, "second", NULL, first.token, &second),
+			 -EACCES);
+	sql(store, "UPDATE bot SET is_disabled = 0, ban_reason = 'x' "
+		   "WHERE name = 'first'");
+	assert_int_equal(try_to(store, "second", NULL, first.token, &second),
+			 -EACCES);
+	sql(store, "UPDATE bot SET ban_reason = '' WHERE name = 'first'");
+	assert_int_equal(try_to(store, "second", NULL, first.token, &second),
+			 0);
+	store_close(store);
+}
+
 static void an_owner_s_invite_ends_with_his_bots_bound(void **state)
 {
 	struct store *store = fixture_store(*state);
@@ -349,6 +370,7 @@ int main(void)
 		CASE(closed_lets_nobody_in),
 		CASE(an_invite_is_good_once_and_in_time),
 		CASE(a_token_of_a_bot_stands_for_its_owner),
+		CASE(a_token_that_opens_no_door_makes_no_bot),
 		CASE(an_owner_s_invite_ends_with_his_bots_bound),
 		CASE(names_that_pass_for_others_are_refused),
 		CASE(a_new_token_revokes_all_old_ones),
