@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_internal.h - what the HTTP server (http.c: who comes, and for how long)
+ * and its connections (http_conn.c: what they ask and are told) share.
+ */
+#ifndef HILL_WEB_HTTP_INTERNAL_H
+#define HILL_WEB_HTTP_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+
+#include "server/base/log.h"
+#include "server/web/http.h"
+
+enum {
+	HTTP_LISTENERS_MAX = 8,
+	HTTP_ADDRESS_BYTES = 64,
+};
+
+enum http_state {
+	HTTP_READING,
+	HTTP_BUSY,
+	HTTP_SENDING,
+	HTTP_LINGERING,
+	HTTP_DEAD,
+	HTTP_NSTATES
+};
+
+struct http_conn {
+	struct http_server *server;   /* borrowed */
+	struct bufferevent *bev;      /* owned */
+	struct http_request *request; /* borrowed while BUSY; ours in READING */
+	TAILQ_ENTRY(http_conn) link;
+	enum http_state state;
+	int64_t until_us; /* when patience with this state ends */
+	size_t seen;      /* of the head, looked at */
+	size_t queued;    /* of server->queued */
+	bool has_eof;     /* the client has sent its FIN */
+	bool is_last;     /* close after this reply */
+	char address[HTTP_ADDRESS_BYTES];
+};
+
+struct http_server {
+	struct event_base *base; /* borrowed */
+	struct http_settings settings;
+	http_handler_fn handler;
+	http_refuse_fn refuse;
+	void *arg;
+	struct evconnlistener *listeners[HTTP_LISTENERS_MAX]; /* owned */
+	unsigned nlisteners;
+	struct event *sweep; /* owned */
+	TAILQ_HEAD(, http_conn) conns;
+	TAILQ_HEAD(, http_conn) dead;
+	struct http_counts counts;
+	size_t queued; /* bytes that wait for clients */
+	bool is_resting;
+	struct log_rate full_log;
+};
+
+/*
+ * CONN, whose bev is set, begins to read: in server->conns. Web thread, as all
+ * here.
+ */
+void http_conn_start(struct http_conn *conn);
+/* The end, now; freed by http_reap, not in a callback. */
+void http_conn_kill(struct http_conn *conn);
+/* Answer REFUSAL in place of a handler, then close. */
+void http_conn_refuse(struct http_conn *conn,
+		      const struct http_refusal *refusal);
+/* Free the dead; there may be room for others then. */
+void http_reap(struct http_server *server);
+
+#endif
