@@ -133,8 +133,12 @@ def test_a_ladder_draws_a_fresh_map_for_each_match(hilld):
         peer.expect(f"@end {match} ")
     assert len(mines) == 4
     peer.expect(f"@result {match} ")
-    listed = hilld.admin("map list", generated=True)["maps"]
-    assert len(listed) >= 5 and hilld.admin("map list")["maps"] == []
+
+    def stocked():
+        rows = hilld.admin("map list", generated=True)["maps"]
+        return rows if len(rows) >= 5 else None  # the fifth is in the making
+    listed = wait_until("the next one is in stock", stocked)
+    assert hilld.admin("map list")["maps"] == []
     for row in listed:
         preset, version, seed = row["generator"].split("/")
         made, _ = run("lambda-mining", "--generate", preset, "0x" + seed)
