@@ -56,8 +56,8 @@ static void run_ask(struct pool_job *pool_job)
 
 	carry_out(job);
 	if (job->has_changed)
-		job->has_rows = store_catalogue(job->base.net->store,
-						&job->rows, &job->error) == 0;
+		job->has_rows = net_read_rows(job->base.net->store, false,
+					      &job->rows, &job->error) == 0;
 }
 
 static enum error_code code_of(const struct ask_job *job)

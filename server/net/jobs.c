@@ -214,19 +214,6 @@ static void add_to_reply(struct admin_job *job)
 	json_decref(reply);
 }
 
-/* What a command may have changed; a reading that is dropped is one whole. */
-static bool read_rows(struct store *store, bool wants_roads,
-		      struct row_catalogue *ret, struct store_error *error)
-{
-	if (store_catalogue(store, ret, error) != 0)
-		return false;
-	if (store_ratings(store, ret, error) == 0 &&
-	    (!wants_roads || store_roads(store, ret, error) == 0))
-		return true;
-	row_catalogue_release(ret);
-	return false;
-}
-
 static void run_admin(struct pool_job *pool_job)
 {
 	struct admin_job *job = (struct admin_job *)(void *)pool_job;
@@ -236,8 +223,8 @@ static void run_admin(struct pool_job *pool_job)
 	job->reply =
 		store_admin_text(store, job->command, job->len, &has_changed);
 	if (has_changed) {
-		job->has_rows = read_rows(store, job->wants_roads, &job->rows,
-					  &job->error);
+		job->has_rows = net_read_rows(store, job->wants_roads,
+					      &job->rows, &job->error) == 0;
 		job->is_unread = !job->has_rows;
 	}
 	if (job->server != NULL)

@@ -342,19 +342,27 @@ void net_set_catalogue(struct net *net, struct row_catalogue *rows_take)
 	net_act(net);
 }
 
+int net_read_rows(struct store *store, bool wants_roads,
+		  struct row_catalogue *ret, struct store_error *error)
+{
+	int rc = store_catalogue(store, ret, error);
+
+	if (rc < 0)
+		return rc;
+	rc = store_ratings(store, ret, error);
+	if (rc == 0 && wants_roads)
+		rc = store_roads(store, ret, error);
+	if (rc < 0)
+		row_catalogue_release(ret);
+	return rc;
+}
+
 int net_reload(struct net *net)
 {
 	struct row_catalogue rows;
 	struct store_error error;
-	int rc = store_catalogue(net->store, &rows, &error);
+	int rc = net_read_rows(net->store, true, &rows, &error);
 
-	if (rc == 0) {
-		rc = store_roads(net->store, &rows, &error);
-		if (rc == 0)
-			rc = store_ratings(net->store, &rows, &error);
-		if (rc < 0)
-			row_catalogue_release(&rows);
-	}
 	if (rc < 0) {
 		log_error("event=catalogue_unread reason=\"%s\"", error.text);
 		return rc;

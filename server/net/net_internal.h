@@ -47,6 +47,7 @@ enum {
 };
 
 struct control;
+struct store_error; /* server/store/store.h */
 
 /* What a worker does for the loop; the first member of each job. */
 struct net_job {
@@ -150,6 +151,16 @@ struct net {
 void net_turn_began(struct net *net);
 /* Read all from the store again into the lobby. 0 or -errno, logged. */
 int net_reload(struct net *net);
+/*
+ * Read the catalogue for net_set_catalogue: what a reading that was begun
+ * earlier holds, a later one must hold too, as the earlier one is dropped. So
+ * the ratings are always read; roads, which cost a look at all matches, when
+ * a ladder's seeds or maps may have changed. *RET is the caller's. 0, -errno.
+ * Any thread.
+ */
+int net_read_rows(struct store *store, bool wants_roads,
+		  struct row_catalogue *ret,
+		  struct store_error *error) WARN_UNUSED;
 /* ROWS, taken over, is the catalogue from now on, unless a newer one is. */
 void net_set_catalogue(struct net *net, struct row_catalogue *rows_take);
 /* Begin to drain, or end at once when it was begun before. */

@@ -143,8 +143,8 @@ static void work(struct pool_job *pool_job)
 	else if (what != NULL && strcmp(what, "rotate") == 0)
 		do_rotate(job);
 	if (job->has_changed)
-		job->has_rows = store_catalogue(job->base.net->store,
-						&job->rows, &error) == 0;
+		job->has_rows = net_read_rows(job->base.net->store, false,
+					      &job->rows, &error) == 0;
 }
 
 static void finish(struct net_job *net_job)
