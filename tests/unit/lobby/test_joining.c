@@ -190,6 +190,49 @@ static void registrations_of_an_address_are_bounded(void **state)
 			   "a <~ @registered *\n");
 }
 
+/* The bots of an address share one count, with those who register there. */
+static void new_tokens_of_an_address_are_bounded(void **state)
+{
+	struct world *world = *state;
+
+	world_play(world, "a + 10.0.0.1\n"
+			  "a > @login crazy right\n"
+			  "a <~ @welcome crazy\n"
+			  "b + 10.0.0.1\n"
+			  "b > @login lazy right\n"
+			  "b <~ @welcome lazy\n"
+			  "c + 10.0.0.1\n"
+			  "c > @register one\n"
+			  "c <~ @registered *\n"
+			  "a > @rotate\n"
+			  "a < @token hill_next\n"
+			  "a > @rotate\n"
+			  "a < @token hill_next\n"
+			  "b > @rotate\n"
+			  "b < @token hill_next\n");
+	world->holds_asks = true;
+	world_play(world,
+		   "a > @rotate\n"
+		   "a < @error try-later retry-after=900 : *new tokens*\n"
+		   "b > @rotate\n"
+		   "b < @error try-later retry-after=900 : *\n"
+		   "c > @register two\n"
+		   "c < @error address-limit retry-after=900 : *\n");
+	assert_int_equal(world->nasks, 0);
+	world->holds_asks = false;
+	/* The link stays, and there is room again. */
+	world_play(world, "d + 10.0.0.2\n"
+			  "d > @login slow right\n"
+			  "d <~ @welcome slow\n"
+			  "d > @rotate\n"
+			  "d < @token hill_next\n"
+			  "* t 900000\n"
+			  "a > @rotate\n"
+			  "a < @token hill_next\n"
+			  "b > @rotate\n"
+			  "b < @error try-later retry-after=900 : *\n");
+}
+
 static void closed_registration_asks_nobody(void **state)
 {
 	struct world *world = *state;
@@ -327,6 +370,7 @@ int main(void)
 		WORLD_TEST(registering_is_answered_and_login_may_follow),
 		WORLD_TEST(a_refused_name_may_be_followed_by_another),
 		WORLD_TEST(registrations_of_an_address_are_bounded),
+		WORLD_TEST(new_tokens_of_an_address_are_bounded),
 		WORLD_TEST(closed_registration_asks_nobody),
 		WORLD_TEST(who_waits_for_the_store_holds_up_no_other_login),
 		WORLD_TEST(an_answer_for_one_that_is_gone_is_dropped),

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct server {
 	bool is_joined;
 	char token[200];
 	char folder[64], control[96];
+	int answers[2]; /* a pipe: answers to the web's questions, by line */
 };
 
 struct client {
@@ -92,6 +94,15 @@ static void fill(struct server *server)
 				    "turn_ms", 10000, "rated", 0)));
 }
 
+static void on_web_answer(void *arg, uint64_t id, char *reply_take)
+{
+	const struct server *server = arg;
+
+	(void)id;
+	assert_true(dprintf(server->answers[1], "%s\n", reply_take) > 0);
+	free(reply_take);
+}
+
 static int start(void **state)
 {
 	struct server *server = calloc(1, sizeof(*server));
@@ -104,6 +115,7 @@ static int start(void **state)
 			   .prelogin_per_address = 1000,
 			   .failures_per_address = 10,
 			   .failure_forget_ms = 10000,
+			   .registrations_per_hour = 3,
 			   .retry_after_s = 1,
 			   .matches_max = 100,
 			   .results_max = 100,
@@ -132,6 +144,8 @@ static int start(void **state)
 	assert_int_equal(store_writer_start(server->store), 0);
 	assert_int_equal(
 		net_new(&server->net, &settings, server->store, &error), 0);
+	assert_int_equal(pipe(server->answers), 0);
+	net_on_web_answer(server->net, on_web_answer, server);
 	assert_int_equal(net_listen(server->net, "127.0.0.1", "0", &error), 0);
 	assert_int_equal(net_control(server->net, server->control, &error), 0);
 	server->port = net_address(server->net, 0, address);
@@ -157,6 +171,8 @@ static int stop(void **state)
 	}
 	net_free(server->net);
 	store_close(server->store);
+	(void)close(server->answers[0]);
+	(void)close(server->answers[1]);
 	assert_int_equal(access(server->control, F_OK), -1);
 	assert_int_equal(rmdir(server->folder), 0);
 	free(server);
@@ -521,6 +537,49 @@ static void serves_the_control_socket(void **state)
 	client_free(host);
 }
 
+/* Ask what the web asks, of crazy's token; the status of the answer. */
+static int status_of(const struct server *server, const char *what,
+		     const char *address)
+{
+	struct pollfd fd = { .fd = server->answers[0], .events = POLLIN };
+	char *text = NULL, reply[4096];
+	ssize_t len;
+	json_t *answer;
+	int status;
+
+	assert_true(asprintf(&text,
+			     "{\"do\":\"%s\",\"bot\":\"crazy\",\"name\":\"x\","
+			     "\"token\":\"hill_wrong\",\"address\":\"%s\"}",
+			     what, address) > 0);
+	net_web_ask(server->net, 1, text, strlen(text));
+	assert_int_equal(poll(&fd, 1, WAIT_S * 1000), 1);
+	len = read(server->answers[0], reply, sizeof(reply));
+	assert_true(len > 0 && reply[len - 1] == '\n');
+	answer = json_loadb(reply, (size_t)len, 0, NULL);
+	status = (int)json_integer_value(json_object_get(answer, "status"));
+	json_decref(answer);
+	return status;
+}
+
+/* Three an hour and address, tries for new tokens and to register together. */
+static void the_webs_new_tokens_are_bounded_by_address(void **state)
+{
+	const struct server *server = *state;
+
+	assert_int_equal(status_of(server, "rotate", "10.0.0.1"), 401);
+	assert_int_equal(status_of(server, "register", "10.0.0.1"), 422);
+	assert_int_equal(status_of(server, "rotate", "::ffff:10.0.0.1"), 401);
+	assert_int_equal(status_of(server, "rotate", "10.0.0.1"), 429);
+	assert_int_equal(status_of(server, "register", "10.0.0.1"), 429);
+	assert_int_equal(status_of(server, "rotate", "10.0.0.2"), 401);
+	/* Addresses with a scope are one. */
+	assert_int_equal(status_of(server, "rotate", "fe80::1%eth0"), 401);
+	assert_int_equal(status_of(server, "rotate", "fe80::2%eth0"), 401);
+	assert_int_equal(status_of(server, "rotate", "fe80::1%eth1"), 401);
+	assert_int_equal(status_of(server, "rotate", "fe80::1%eth0"), 429);
+	assert_int_equal(status_of(server, "rotate", "fe80::1"), 401);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -540,6 +599,9 @@ int main(void)
 						stop),
 		cmocka_unit_test_setup_teardown(serves_the_control_socket,
 						start, stop),
+		cmocka_unit_test_setup_teardown(
+			the_webs_new_tokens_are_bounded_by_address, start,
+			stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
