@@ -200,6 +200,45 @@ static void an_offer_that_is_not_taken_was_never_made(void **state)
 	run(world, 'a', 2);
 }
 
+/* The host gives the bot to another while its offer is open. */
+static void an_offer_is_taken_back_from_whom_it_was_made_to(void **state)
+{
+	struct world *world = *state;
+
+	log_in(world, "ab");
+	world_play(world, "b > @play mine\n"
+			  "b <~ @match 1 *round=1 *\n");
+	run(world, 'b', 1);
+	world_play(world, "b <~ @match 2 *round=2 *\n"
+			  "b > @leave\n"
+			  "b > @ready 2\n"
+			  "b <~ @start 2\n"
+			  "a > @play mine\n"
+			  "a <~ @match 3 *round=1 *\n");
+	world->bots[BOT_CRAZY].owner_id = 99;
+	world_catalogue(world);
+	world_play(world, "* t 10001\n"
+			  "a <~ @cancel 3 *queued=0\n"
+			  /* So it may be made again. */
+			  "a > @play mine\n"
+			  "a <~ @match 4 *round=1 *\n");
+	/* It comes to an owner who was given the round himself. */
+	world->bots[BOT_CRAZY].owner_id = world->bots[BOT_LAZY].owner_id;
+	world_catalogue(world);
+	world_play(world, "* t 10001\n"
+			  "a <~ @cancel 4 *queued=0\n"
+			  "* t 60000\n"
+			  "a > @play mine\n"
+			  "a <~ @match 5 *round=5 *\n");
+	/* And to the house. */
+	world->bots[BOT_CRAZY].is_house = true;
+	world_catalogue(world);
+	world_play(world, "* t 10001\n"
+			  "a <~ @cancel 5 *queued=0\n"
+			  "b > @resign 2\n"
+			  "b <~ @end 2 *\n");
+}
+
 static void who_takes_no_offers_has_to_pause(void **state)
 {
 	struct world *world = *state;
@@ -290,6 +329,7 @@ int main(void)
 		WORLD_TEST(an_author_alone_is_rated_against_the_house),
 		WORLD_TEST(few_house_bots_will_do),
 		WORLD_TEST(an_offer_that_is_not_taken_was_never_made),
+		WORLD_TEST(an_offer_is_taken_back_from_whom_it_was_made_to),
 		WORLD_TEST(who_takes_no_offers_has_to_pause),
 		WORLD_TEST(a_round_closes_when_its_time_is_over),
 		WORLD_TEST(a_closed_ladder_closes_its_rounds),
