@@ -304,6 +304,21 @@ def test_a_match_is_seen_turn_by_turn(site):
     assert [grid["turn"] for grid in some] == list(range(1, min(6, first["turns"])))
 
 
+def test_a_picture_that_was_kept_goes_with_its_map(site):
+    server, web = site
+    match = next(row["id"] for row in web.get("/matches?ladder=battle&limit=200")["matches"]
+                 if row["status"] == "stored")
+    paths = [f"/matches/{match}/grids", f"/matches/{match}/grids?turn=1"]
+    seen = [web.get(path) for path in paths]
+    name = web.get(f"/matches/{match}")["map"]
+    server.admin("map change", name=name, visibility="hidden")
+    assert not web.get(f"/matches/{match}")["whole"]
+    for path in paths + [f"/matches/{match}/grids?turn=2"]:
+        assert web.get(path, 403)["code"]
+    server.admin("map change", name=name, visibility="public")
+    assert [web.get(path) for path in paths] == seen
+
+
 def test_replies_are_conditional_compressed_and_headless(site):
     _, web = site
     address = f"{API}/matches?limit=200"

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 
 #include "server/match/record.h"
+#include "server/store/admin.h"
+#include "server/store/new_bot.h"
 #include "server/store/store_internal.h"
 #include "server/store/web.h"
 #include "tests/unit/store/fixture.h"
@@ -129,6 +131,130 @@ static void a_search_without_an_end_gives_pages_that_go_on(void **state)
 	store_close(writer);
 }
 
+static void sql(struct store *store, const char *text)
+{
+	struct store_error error = { "" };
+
+	if (db_exec(&store->write, text, "test", &error) != 0)
+		fail_msg("%s", error.text);
+}
+
+static void accepts(struct store *store, const char *command)
+{
+	char *reply = store_admin_text(store, command, strlen(command), NULL);
+
+	if (strstr(reply, "\"ok\":true") == NULL)
+		fail_msg("%s: %s", command, reply);
+	free(reply);
+}
+
+/* Store the first match of the tournament 1, match ID. */
+static void save_meeting(struct store *store, int64_t id)
+{
+	struct match_record *record = fixture_record(id, 1);
+	struct store_error error = { "" };
+
+	record->is_rated = false;
+	record->purpose = MATCH_FOR_TOURNAMENT;
+	record->meeting.tournament = 1;
+	record->meeting.nseats = 1;
+	if (store_save(store, record, &error) != 0)
+		fail_msg("%s", error.text);
+	match_record_free(record);
+}
+
+/* Whether the public may have all of match ID; asked in each way there is. */
+static bool is_whole(struct store *store, int64_t id)
+{
+	struct web_filter filter = { .limit = 10, .map = "small.map" };
+	struct store_error error = { "" };
+	struct row_record *record = xcalloc(1, sizeof(*record));
+	json_t *match, *list;
+	int64_t next;
+	bool whole;
+	int err;
+
+	assert_int_equal(store_web_match(store, id, &match, &error), 0);
+	whole = json_is_true(json_object_get(match, "whole"));
+	assert_int_equal(json_is_string(json_object_get(match, "seed")), whole);
+	assert_int_equal(json_is_string(json_object_get(match, "bot_seed")),
+			 whole);
+	json_decref(match);
+	err = store_web_record(store, id, record, &error);
+	assert_int_equal(err, whole ? 0 : -EACCES);
+	if (err == 0)
+		row_record_release(record);
+	free(record);
+	assert_int_equal(
+		store_web_matches(store, &filter, &list, &next, &error), 0);
+	assert_int_equal(json_array_size(list), whole ? 1 : 0);
+	json_decref(list);
+	return whole;
+}
+
+/* Another entrant of a contest has the same instance before it. */
+static void a_running_tournament_keeps_its_instances(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct store *store = fixture_store(fixture);
+	struct match_meeting end = { .tournament = 1, .is_end = true };
+	struct match_record *decision = match_record_decision(&end);
+	struct store_error error = { "" };
+
+	accepts(store, "{\"command\": \"tournament create\", "
+		       "\"name\": \"cup\", \"ladder\": \"lambda-mining\", "
+		       "\"format\": \"contest\", "
+		       "\"entrants\": [\"crazy\", \"digger\"]}");
+	accepts(store,
+		"{\"command\": \"tournament start\", \"name\": \"cup\"}");
+	save_meeting(store, 7);
+	assert_false(is_whole(store, 7));
+	assert_int_equal(store_save(store, decision, &error), 0);
+	assert_true(is_whole(store, 7));
+	match_record_free(decision);
+	store_close(store);
+}
+
+/* What store_web_token says of crazy's token. */
+static int try_token(struct store *store, const char *name)
+{
+	struct store_error error = { "" };
+	int64_t id = 0;
+	int err = store_web_token(store, name, "hill_mine", &id, &error);
+
+	assert_true(err == 0 ? id == 1 : error.text[0] != '\0');
+	return err;
+}
+
+static void who_is_banned_opens_no_door(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct query query;
+	uint8_t hash[ROW_HASH_BYTES];
+
+	secret_hash("hill_mine", hash);
+	query_open(&query, &store->write,
+		   "UPDATE token SET hash = ?1 WHERE bot_id = 1", NULL);
+	query_bind_blob(&query, 1, hash, sizeof(hash));
+	assert_int_equal(query_run(&query), 0);
+	assert_int_equal(try_token(store, "crazy"), 0);
+	assert_int_equal(try_token(store, "digger"), -EACCES);
+	sql(store, "UPDATE bot SET ban_reason = 'x' WHERE id = 1");
+	assert_int_equal(try_token(store, "crazy"), -EACCES);
+	sql(store, "UPDATE bot SET ban_reason = '' WHERE id = 1;"
+		   "UPDATE owner SET ban_reason = 'x' WHERE id = 1");
+	assert_int_equal(try_token(store, "crazy"), -EACCES);
+	sql(store, "UPDATE owner SET ban_reason = '', is_disabled = 1 "
+		   "WHERE id = 1");
+	assert_int_equal(try_token(store, "crazy"), -EACCES);
+	sql(store, "UPDATE owner SET is_disabled = 0 WHERE id = 1;"
+		   "UPDATE bot SET is_disabled = 1 WHERE id = 1");
+	assert_int_equal(try_token(store, "crazy"), -EACCES);
+	sql(store, "UPDATE bot SET is_disabled = 0 WHERE id = 1");
+	assert_int_equal(try_token(store, "crazy"), 0);
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +264,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_search_without_an_end_gives_pages_that_go_on,
 			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_running_tournament_keeps_its_instances, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(who_is_banned_opens_no_door,
+						fixture_setup,
+						fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
