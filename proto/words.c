@@ -407,7 +407,7 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 	[ERROR_NAME_TAKEN] = { "name-taken", false,
 		TEXT("another bot or owner has this name, or one like it") },
 	[ERROR_TOO_MANY_BOTS] = { "too-many-bots", false,
-		TEXT("the owner has as many bots as he may") },
+		TEXT("the owner, or this host, has as many bots as may be") },
 	[ERROR_UNKNOWN_LADDER] = { "unknown-ladder", false,
 		TEXT("no ladder of this name: @ladders lists them") },
 	[ERROR_LADDER_DISABLED] = { "ladder-disabled", false,

@@ -50,6 +50,7 @@ struct config {
 	int64_t login_failure_seconds;
 	int64_t registration; /* enum store_registration */
 	int64_t registrations_per_hour;
+	int64_t bots_max;
 	int64_t bots_per_owner;
 	int64_t versions_per_day;
 	int64_t versions_per_bot;

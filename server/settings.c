@@ -54,6 +54,7 @@ void settings_rules(const struct config *config, struct store_rules *ret)
 {
 	*ret = (struct store_rules){
 		.registration = (enum store_registration)config->registration,
+		.bots_max = (uint32_t)config->bots_max,
 		.bots_per_owner = (uint32_t)config->bots_per_owner,
 		.versions_per_day = (uint32_t)config->versions_per_day,
 		.versions_per_bot = (uint32_t)config->versions_per_bot,

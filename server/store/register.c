@@ -218,6 +218,30 @@ static int check_bots(struct db *db, int64_t owner_id, uint32_t most,
 	return err < 0 ? err : 0;
 }
 
+/* The guests' bot is nobody's. */
+static int check_room(struct db *db, uint32_t most, struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	if (most == 0)
+		return 0;
+	query_open(&query, db,
+		   "SELECT count(*) FROM bot WHERE name <> '" NAME_GUESTS "'",
+		   error);
+	err = query_step(&query);
+	if (err > 0 && query_i64(&query, 0) >= (int64_t)most) {
+		store_error_set(
+			error,
+			"there are %lld bots here, and no more can join "
+			"without an invite of the host's",
+			(long long)query_i64(&query, 0));
+		err = -EDQUOT;
+	}
+	query_close(&query);
+	return err < 0 ? err : 0;
+}
+
 static int use_invite(struct db *db, int64_t invite_id, int64_t owner_id,
 		      int64_t bot_id, struct store_error *error)
 {
@@ -244,6 +268,8 @@ static int add_bot(struct db *db, const struct store_rules *rules,
 	int err;
 
 	err = admit(db, rules, joiner, &admission, error);
+	if (err == 0 && admission.invite_id == 0)
+		err = check_room(db, rules->bots_max, error);
 	if (err != 0)
 		return err;
 	store_name_key(ret->name, key);

@@ -35,6 +35,7 @@ enum store_registration {
 /* What the host has settled about joining; hilld's configuration. */
 struct store_rules {
 	enum store_registration registration;
+	uint32_t bots_max; /* from so many on only invites make more; 0: none */
 	uint32_t bots_per_owner;   /* that an owner may register */
 	uint32_t versions_per_day; /* new rated ones of a bot; more are not
 				      rated until the day is over */
@@ -64,12 +65,12 @@ struct store_joined {
  *	-EPERM   registration is closed, or wants an invite
  *	-EACCES  the invite or the token is not valid (any more), or its owner
  *	         may not play
- *	-EDQUOT  the owner, or the bot, has as many as it may
+ *	-EDQUOT  the owner, the bot or the host has as many as it may
  *	-ESTALE  the version is retired
  *	others   the store's own trouble: later
  */
 
-/* What holds from now on; at first STORE_REGISTRATION_INVITE, 5, 3, 1000. */
+/* What holds from now on; at first by invite, 10000, 5, 3 and 1000. */
 void store_set_rules(struct store *store, const struct store_rules *rules);
 void store_get_rules(struct store *store, struct store_rules *ret);
 

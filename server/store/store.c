@@ -19,6 +19,7 @@ enum { SMALLEST_DATABASE = 512 /* bytes: one page of the smallest size */ };
 
 static const struct store_rules rules_default = {
 	.registration = STORE_REGISTRATION_INVITE,
+	.bots_max = 10000,
 	.bots_per_owner = 5,
 	.versions_per_day = 3,
 	.versions_per_bot = 1000,

@@ -9,6 +9,7 @@ import pytest
 
 from arena import add_rabbits, rows
 from conftest import BUILD, TOP, wait_until
+from web import start_web
 
 
 def register(peer, line):
@@ -73,6 +74,22 @@ def test_who_has_a_bot_registers_the_next_by_its_token(start_hilld):
     assert register(peer, f"third token={token}").startswith("@error too-many-bots ")
     assert rows(hilld, "SELECT o.name FROM bot b JOIN owner o ON o.id = b.owner_id "
                  "WHERE b.name = 'other'") == [("ann",)]
+
+
+def test_a_host_with_enough_bots_takes_only_invites_and_its_own(start_hilld, tmp_path):
+    hilld, web = start_web(start_hilld, tmp_path, "--set", "bots-max=2",
+                           "--set", "registration=open")
+    peer = hilld.peer()
+    peer.expect("@hill 1 ")
+    assert register(peer, "first").startswith("@registered first ")
+    assert web.post("/bots", {"name": "second"})["bot"] == "second"
+    told = register(peer, "third")
+    assert told.startswith("@error too-many-bots : there are 2 bots here"), told
+    assert web.post("/bots", {"name": "third"}, 403)["code"] == "too-many"
+    assert hilld.add_bot("third")
+    code = hilld.admin("invite new")["invite"]
+    assert register(peer, f"fourth invite={code}").startswith("@registered fourth ")
+    assert web.post("/bots", {"name": "fifth"}, 403)["code"] == "too-many"
 
 
 def test_a_new_token_replaces_the_old_one_at_once(start_hilld):

@@ -195,6 +195,31 @@ static void an_owner_s_invite_ends_with_his_bots_bound(void **state)
 	store_close(store);
 }
 
+static void when_the_house_is_full_only_invites_make_bots(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_joined first, joined;
+	struct store_rules rules;
+
+	set_mode(store, STORE_REGISTRATION_OPEN);
+	store_get_rules(store, &rules);
+	rules.bots_max = FIXTURE_BOTS + 1;
+	store_set_rules(store, &rules);
+	/* Whom guests play as is none. */
+	assert_int_equal(store_guests(store, NULL), 0);
+	assert_int_equal(try_to(store, "first", NULL, NULL, &first), 0);
+	assert_int_equal(try_to(store, "second", NULL, NULL, &joined), -EDQUOT);
+	assert_int_equal(try_to(store, "second", NULL, first.token, &joined),
+			 -EDQUOT);
+	add_invite(store, "code", 0, 0);
+	assert_int_equal(try_to(store, "second", "code", NULL, &joined), 0);
+	assert_int_equal(try_to(store, "third", NULL, NULL, &joined), -EDQUOT);
+	rules.bots_max = 0;
+	store_set_rules(store, &rules);
+	assert_int_equal(try_to(store, "third", NULL, NULL, &joined), 0);
+	store_close(store);
+}
+
 /* BC89: letters that look alike, and words of the host's. */
 static void names_that_pass_for_others_are_refused(void **state)
 {
@@ -372,6 +397,7 @@ int main(void)
 		CASE(a_token_of_a_bot_stands_for_its_owner),
 		CASE(a_token_that_opens_no_door_makes_no_bot),
 		CASE(an_owner_s_invite_ends_with_his_bots_bound),
+		CASE(when_the_house_is_full_only_invites_make_bots),
 		CASE(names_that_pass_for_others_are_refused),
 		CASE(a_new_token_revokes_all_old_ones),
 		CASE(a_new_label_makes_the_active_version),
