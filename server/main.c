@@ -228,6 +228,7 @@ static int cancel_unplayable(struct store *store, struct store_error *error)
 static int open_store(struct daemon *hilld)
 {
 	struct store_error error;
+	unsigned ndropped = 0;
 	int rc = store_open(&hilld->store, hilld->config.database, STORE_CREATE,
 			    &error);
 
@@ -238,10 +239,14 @@ static int open_store(struct daemon *hilld)
 	rc = store_close_rounds(hilld->store, &error);
 	if (rc == 0)
 		rc = cancel_unplayable(hilld->store, &error);
+	if (rc == 0)
+		rc = store_drop_stock(hilld->store, &ndropped, &error);
 	if (rc < 0) {
 		start_failed(hilld, "", error.text);
 		return rc;
 	}
+	if (ndropped > 0)
+		log_info("event=unused_maps_dropped maps=%u", ndropped);
 	if (hilld->config.guests == 1) {
 		rc = store_guests(hilld->store, &error);
 		if (rc < 0) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * generate.c - generated maps enter the pool: hidden, until what is played on
- * them is over.
+ * them is over. A ladder draws them ahead, and forgets those that it has not
+ * played on when its presets change or the server ends: the next start removes
+ * them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -133,6 +135,27 @@ int store_generate_map(struct store *store, const struct game *game,
 	err = put(store, &map, ret, error);
 	generate_release(&map.made);
 	return err;
+}
+
+int store_drop_stock(struct store *store, unsigned *ret_count,
+		     struct store_error *error)
+{
+	struct query query;
+	int err = join_begin(store, error);
+
+	if (err != 0)
+		return err;
+	query_open(&query, &store->write,
+		   "DELETE FROM map WHERE generator <> '' "
+		   "AND visibility = 'hidden' AND NOT EXISTS "
+		   "(SELECT 1 FROM instance i WHERE i.map_id = map.id) "
+		   "AND id NOT IN (SELECT m.value FROM tournament t, "
+		   "json_each(t.options, '$.maps') m)",
+		   error);
+	err = query_run(&query);
+	if (err == 0)
+		*ret_count = (unsigned)sqlite3_changes(store->write.handle);
+	return join_end(store, err, error);
 }
 
 int save_show_map(struct db *db, int64_t map_id, int64_t now_us,

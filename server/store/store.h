@@ -164,6 +164,15 @@ int store_generate_map(struct store *store, const struct game *game,
 		       uint64_t seed, struct row_map *ret,
 		       struct store_error *error) WARN_UNUSED;
 /*
+ * Remove the maps that an earlier server had generated and nothing was stored
+ * on: its stock, and what an offer or a match that came to nothing was to be
+ * played on. Those of tournaments stay. *RET_COUNT of them. For start-up,
+ * before there is a loop: nobody has them in mind. 0, -EROFS, -ENOSPC, -EIO,
+ * -EBUSY.
+ */
+int store_drop_stock(struct store *store, unsigned *ret_count,
+		     struct store_error *error) WARN_UNUSED;
+/*
  * Close the rounds that an earlier server left open: runs of open ones are
  * rated, sets void. For start-up. 0, -EROFS, -ENOSPC, -EIO, -EBUSY.
  */

@@ -156,8 +156,13 @@ def test_a_drawn_map_outlives_the_server(start_hilld):
     peer.say("A")
     peer.expect(f"@result {match} ")
     peer.close()
+
+    def drawn():
+        return {row["name"] for row in server.admin("map list", generated=True)["maps"]}
+    wait_until("another is in stock", lambda: len(drawn()) >= 2)
     server.stop()
     server = start_hilld()
+    assert len(drawn()) == 1  # nobody has seen the others: they are gone
     peer = server.peer().login("crazy", token)
     peer.say("@play mine")
     peer.expect("@match ")

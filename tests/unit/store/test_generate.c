@@ -8,6 +8,7 @@
 
 #include "server/games/generate.h"
 #include "server/store/admin.h"
+#include "server/store/read.h"
 #include "server/store/store_internal.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
@@ -176,6 +177,70 @@ static void only_a_generated_map_becomes_public_by_itself(void **state)
 	store_close(store);
 }
 
+static void sql(struct store *store, const char *text)
+{
+	struct store_error error = { "" };
+
+	if (db_exec(&store->write, text, "test", &error) != 0)
+		fail_msg("%s", error.text);
+}
+
+static void the_next_start_removes_what_nothing_was_played_on(void **state)
+{
+	struct store *store = store_at(*state);
+	struct store_error error = { "" };
+	struct row_map row;
+	unsigned count = 0;
+
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		make(store, "lambda-mining", "small", 1, seed, &row);
+		assert_int_equal(row.id, seed);
+	}
+	sql(store,
+	    /* 2: a match on it was stored; 3: a tournament's; 4: shown */
+	    "INSERT INTO instance (map_id, params, seats, seed) "
+	    "VALUES (2, '', 1, 77);"
+	    "INSERT INTO ladder (id, name, name_key, game_id, seats, params, "
+	    "turn_ms, init_ms, grace_ms, bank_ms, bank_step_ms, lag_cap_ms, "
+	    "ready_ms, file_ms, bot_seed, is_rated, created_us) SELECT 1, "
+	    "'mine', 'mine', game_id, 1, '', 1000, 0, 0, 0, 0, 0, 1000, 1000, "
+	    "'own', 1, 0 FROM map WHERE id = 1;"
+	    "INSERT INTO tournament (name, name_key, ladder_id, format, "
+	    "options, seed, state, grace_s, is_embargo, created_us) VALUES "
+	    "('cup', 'cup', 1, 'contest', '{\"maps\":[3]}', 1, 'planned', 0, "
+	    "0, 0), ('old', 'old', 1, 'contest', '{}', 1, 'planned', 0, 0, 0);"
+	    "UPDATE map SET visibility = 'public', public_us = 5 WHERE id = 4;"
+	    /* 6: the host's own */
+	    "INSERT INTO map (id, game_id, name, visibility, created_us, hash, "
+	    "size_bytes, data) SELECT 6, game_id, 'own.map', 'hidden', 0, "
+	    "zeroblob(32), 1, x'23' FROM map WHERE id = 1");
+	assert_int_equal(store_drop_stock(store, &count, &error), 0);
+	assert_int_equal(count, 2);
+	assert_text(
+		store,
+		"SELECT group_concat(id) FROM (SELECT id FROM map ORDER BY id)",
+		"2,3,4,6");
+	assert_int_equal(store_drop_stock(store, &count, &error), 0);
+	assert_int_equal(count, 0);
+	store_close(store);
+}
+
+/* Else each reading of the catalogue passes the maps of all rounds so far. */
+static void the_hosts_maps_have_an_index_of_their_own(void **state)
+{
+	struct store *store = store_at(*state);
+	struct query query;
+
+	query_open(&query, &store->write,
+		   "EXPLAIN QUERY PLAN " READ_MAP_COLUMNS
+		   "WHERE m.generator = '' ORDER BY m.id",
+		   NULL);
+	assert_int_equal(query_step(&query), 1);
+	assert_non_null(strstr(query_text(&query, 3), "map_pool"));
+	query_close(&query);
+	store_close(store);
+}
+
 /* ---- ladders ---- */
 
 static json_t *answer(struct store *store, const char *command)
@@ -296,6 +361,8 @@ int main(void)
 		STORE_TEST(the_catalogue_leaves_generated_maps_out),
 		STORE_TEST(what_cannot_be_made_is_told),
 		STORE_TEST(only_a_generated_map_becomes_public_by_itself),
+		STORE_TEST(the_next_start_removes_what_nothing_was_played_on),
+		STORE_TEST(the_hosts_maps_have_an_index_of_their_own),
 		STORE_TEST(a_ladder_plays_its_maps_or_draws_them),
 		STORE_TEST(presets_have_room_for_the_ladders_seats),
 		STORE_TEST(lists_say_what_is_drawn),
