@@ -319,7 +319,8 @@ static int map_change(struct admin *admin)
 	if (err != 0 || !admin_has(admin, "visibility"))
 		return err;
 	query_open(&query, admin->db,
-		   "UPDATE map SET visibility = ?2 WHERE id = ?1",
+		   "UPDATE map SET visibility = ?2, public_us = "
+		   "CASE ?2 WHEN 'public' THEN public_us END WHERE id = ?1",
 		   &admin->error);
 	query_bind_i64(&query, 1, id);
 	query_bind_text(&query, 2, admin_text(admin, "visibility", ""));

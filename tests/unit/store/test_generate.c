@@ -177,6 +177,49 @@ static void only_a_generated_map_becomes_public_by_itself(void **state)
 	store_close(store);
 }
 
+static json_t *answer(struct store *store, const char *command)
+{
+	bool has_changed;
+	char *text =
+		store_admin_text(store, command, strlen(command), &has_changed);
+	json_t *reply = json_loads(text, 0, NULL);
+
+	free(text);
+	assert_non_null(reply);
+	return reply;
+}
+
+static void accepts(struct store *store, const char *command)
+{
+	json_t *reply = answer(store, command);
+
+	if (!json_is_true(json_object_get(reply, "ok")))
+		fail_msg("%s: %s", command,
+			 json_string_value(json_object_get(reply, "error")));
+	json_decref(reply);
+}
+
+/* What the rounds on it had shown, the host may take back. */
+static void a_drawn_map_that_was_shown_can_be_hidden(void **state)
+{
+	struct store *store = store_at(*state);
+	struct store_error error = { "" };
+	struct row_map row;
+
+	make(store, "lambda-mining", "small", 1, 1, &row);
+	assert_int_equal(save_show_map(&store->write, row.id, 77, &error), 0);
+	accepts(store, "{\"command\":\"map change\",\"visibility\":\"public\","
+		       "\"name\":\"small-0000000000000001.map\"}");
+	assert_text(store, "SELECT visibility || public_us FROM map",
+		    "public77");
+	accepts(store, "{\"command\":\"map change\",\"visibility\":\"hidden\","
+		       "\"name\":\"small-0000000000000001.map\"}");
+	assert_text(store,
+		    "SELECT visibility || ifnull(public_us, '') FROM map",
+		    "hidden");
+	store_close(store);
+}
+
 static void sql(struct store *store, const char *text)
 {
 	struct store_error error = { "" };
@@ -242,28 +285,6 @@ static void the_hosts_maps_have_an_index_of_their_own(void **state)
 }
 
 /* ---- ladders ---- */
-
-static json_t *answer(struct store *store, const char *command)
-{
-	bool has_changed;
-	char *text =
-		store_admin_text(store, command, strlen(command), &has_changed);
-	json_t *reply = json_loads(text, 0, NULL);
-
-	free(text);
-	assert_non_null(reply);
-	return reply;
-}
-
-static void accepts(struct store *store, const char *command)
-{
-	json_t *reply = answer(store, command);
-
-	if (!json_is_true(json_object_get(reply, "ok")))
-		fail_msg("%s: %s", command,
-			 json_string_value(json_object_get(reply, "error")));
-	json_decref(reply);
-}
 
 static void refuses(struct store *store, const char *command, const char *text)
 {
@@ -361,6 +382,7 @@ int main(void)
 		STORE_TEST(the_catalogue_leaves_generated_maps_out),
 		STORE_TEST(what_cannot_be_made_is_told),
 		STORE_TEST(only_a_generated_map_becomes_public_by_itself),
+		STORE_TEST(a_drawn_map_that_was_shown_can_be_hidden),
 		STORE_TEST(the_next_start_removes_what_nothing_was_played_on),
 		STORE_TEST(the_hosts_maps_have_an_index_of_their_own),
 		STORE_TEST(a_ladder_plays_its_maps_or_draws_them),
