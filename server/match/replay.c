@@ -107,7 +107,11 @@ static int run(struct replay *replay, uint64_t *inputs,
 
 	rc = absorb(replay, replay->game->begin(replay->state, &replay->out));
 	while (rc == 0) {
-		rc = transcript_next(replay->reader, &entry);
+		if (replay->calls->is_cut != NULL &&
+		    replay->calls->is_cut(replay->calls->context))
+			rc = -ECANCELED;
+		else
+			rc = transcript_next(replay->reader, &entry);
 		if (rc <= 0)
 			break;
 		rc = feed(replay, &entry);
@@ -122,6 +126,9 @@ static int run(struct replay *replay, uint64_t *inputs,
 			       (unsigned long long)*inputs);
 	else if (rc == -ENOTSUP)
 		game_error_set(error, "the transcript's version is unknown");
+	else if (rc == -ECANCELED)
+		game_error_set(error, "given up behind input %llu",
+			       (unsigned long long)*inputs);
 	else if (rc < 0)
 		game_error_set(error, "no memory at input %llu",
 			       (unsigned long long)*inputs);

@@ -42,6 +42,8 @@ struct replay_callbacks {
 	 */
 	void (*seen)(void *context, const struct game *game,
 		     const struct game_state *state);
+	/* Asked before each input: true gives the replay up (-ECANCELED). */
+	bool (*is_cut)(void *context);
 	void *context;
 };
 
@@ -68,7 +70,8 @@ struct replay_source {
  * Play it again. 0 with *RET; -EINVAL when the engine refuses the setup,
  * -ENOMEM; -EILSEQ when the transcript is damaged or does not fit the game (an
  * input that nobody asked for, or after the end), -ENOTSUP when it is of a
- * newer version. ERROR says what and where. CALLBACKS may be NULL.
+ * newer version, -ECANCELED where `is_cut` says so. ERROR says what and where.
+ * CALLBACKS may be NULL.
  */
 int replay_run(const struct replay_source *source,
 	       const struct replay_callbacks *callbacks,

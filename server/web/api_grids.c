@@ -42,8 +42,6 @@ struct grid_job {
 	int64_t seen; /* states so far */
 	unsigned told;
 	bool is_failed; /* a picture could not be had */
-	int rc;
-	struct store_error error;
 };
 
 /* ---- the worker's part ---- */
@@ -101,9 +99,17 @@ static void on_seen(void *context, const struct game *game,
 	job->seen++;
 }
 
+static bool is_cut(void *context)
+{
+	const struct grid_job *job = context;
+
+	return atomic_load(&job->base.web->is_ending);
+}
+
 static int replay(struct grid_job *job, const struct row_record *record)
 {
 	const struct replay_callbacks calls = { .seen = on_seen,
+						.is_cut = is_cut,
 						.context = job };
 	struct replay_result *result = xcalloc(1, sizeof(*result));
 	struct game_error error = { "" };
@@ -115,11 +121,11 @@ static int replay(struct grid_job *job, const struct row_record *record)
 		rerun_release(&rerun);
 	}
 	if (rc < 0)
-		(void)snprintf(job->error.text, sizeof(job->error.text), "%s",
-			       error.text);
+		(void)snprintf(job->base.error.text,
+			       sizeof(job->base.error.text), "%s", error.text);
 	free(result);
 	/* Not the database's fault. */
-	return rc < 0 ? -ENOTSUP : 0;
+	return rc < 0 && rc != -ECANCELED ? -ENOTSUP : rc;
 }
 
 static void draw(struct web_job *web_job)
@@ -127,12 +133,12 @@ static void draw(struct web_job *web_job)
 	struct grid_job *job = (struct grid_job *)(void *)web_job;
 	struct row_record *record = xcalloc(1, sizeof(*record));
 
-	job->rc = store_web_record(job->base.web->worker, job->match, record,
-				   &job->error);
-	if (job->rc == 0) {
+	job->base.rc = store_web_record(job->base.web->worker, job->match,
+					record, &web_job->error);
+	if (job->base.rc == 0) {
 		buf_add_format(&job->text, "{\"match\":%lld,\"grids\":[",
 			       (long long)job->match);
-		job->rc = replay(job, record);
+		job->base.rc = replay(job, record);
 		buf_add_format(&job->text, "],\"turns\":%lld}",
 			       (long long)job->seen);
 		row_record_release(record);
@@ -213,11 +219,12 @@ static void finish_draw(struct web_job *web_job)
 	struct grid_job *job = (struct grid_job *)(void *)web_job;
 	struct web *web = job->base.web;
 
-	if (job->rc == -ENOTSUP) {
+	if (job->base.rc == -ENOTSUP) {
 		reply_problem(job->call, 422, "not-replayable", "%s",
-			      job->error.text);
-	} else if (job->rc < 0) {
-		reply_store_problem(job->call, job->rc, job->error.text);
+			      job->base.error.text);
+	} else if (job->base.rc < 0) {
+		reply_store_problem(job->call, job->base.rc,
+				    job->base.error.text);
 	} else if (job->is_failed || job->text.is_failed) {
 		reply_problem(job->call, 422, "too-large",
 			      "these pictures are too many, or there are none");

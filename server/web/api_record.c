@@ -14,10 +14,8 @@ struct document_job {
 	struct web_call *call;
 	int64_t id;
 	/* the worker's */
-	int rc;
 	unsigned damage;
 	struct reply_ready reply;
-	struct store_error error;
 };
 
 /* The text of DOCUMENT with a newline; NULL: no memory. */
@@ -47,9 +45,9 @@ static void write_document(struct web_job *web_job)
 	size_t len = 0;
 	char *text;
 
-	job->rc = store_web_record(job->base.web->worker, job->id, &record,
-				   &job->error);
-	if (job->rc < 0)
+	job->base.rc = store_web_record(job->base.web->worker, job->id, &record,
+					&job->base.error);
+	if (job->base.rc < 0)
 		return;
 	document = record_json(&record, &job->damage);
 	text = document_text(document, &len);
@@ -63,8 +61,9 @@ static void finish_document(struct web_job *web_job)
 {
 	struct document_job *job = (struct document_job *)(void *)web_job;
 
-	if (job->rc < 0)
-		reply_store_problem(job->call, job->rc, job->error.text);
+	if (job->base.rc < 0)
+		reply_store_problem(job->call, job->base.rc,
+				    job->base.error.text);
 	else if (job->reply.bytes == NULL)
 		reply_problem(job->call, 500, "out-of-memory",
 			      "there is no memory for this reply");

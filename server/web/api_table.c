@@ -35,10 +35,8 @@ struct table_job {
 	struct web_call *calls; /* owned; each one's `state` is the next */
 	int64_t stamp;
 	/* the worker's */
-	int rc;
 	int64_t took_us;
 	struct reply_ready reply;
-	struct store_error error;
 };
 
 struct table_cache {
@@ -57,9 +55,9 @@ static void make_table(struct web_job *web_job)
 	json_t *table = NULL;
 	char *text;
 
-	job->rc = store_web_tournament_table(job->base.web->worker, job->name,
-					     &table, &job->error);
-	if (job->rc < 0)
+	job->base.rc = store_web_tournament_table(
+		job->base.web->worker, job->name, &table, &job->base.error);
+	if (job->base.rc < 0)
 		return;
 	text = json_dumps(table, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	json_decref(table);
@@ -132,11 +130,11 @@ static void keep(struct table_cache *cache, struct table_job *job)
 
 static void answer(struct web_call *call, const struct table_job *job)
 {
-	if (job->rc == -EACCES)
+	if (job->base.rc == -EACCES)
 		reply_problem(call, 404, "under-embargo", "%s",
-			      job->error.text);
-	else if (job->rc < 0)
-		reply_store_problem(call, job->rc, job->error.text);
+			      job->base.error.text);
+	else if (job->base.rc < 0)
+		reply_store_problem(call, job->base.rc, job->base.error.text);
 	else if (job->reply.bytes == NULL)
 		reply_problem(call, 500, "out-of-memory",
 			      "there is no memory for this reply");

@@ -13,6 +13,7 @@
  * A board does not change once it is made; a stream may hold it while a newer
  * one takes its place.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +67,6 @@ struct boards_job {
 	struct web_job base; /* first */
 	LIST_HEAD(, board) boards;
 	int64_t took_us;
-	int rc;
-	struct store_error error;
 };
 
 void board_unref(struct board *board)
@@ -338,18 +337,18 @@ static void make_boards(struct web_job *web_job)
 	int64_t begun_us = clock_now_us();
 	size_t i;
 
-	job->rc = store_web_ladders(store, &ladders, &job->error);
-	if (job->rc < 0)
+	job->base.rc = store_web_ladders(store, &ladders, &job->base.error);
+	if (job->base.rc < 0)
 		return;
 	json_array_foreach(ladders, i, ladder) {
 		struct web_table table;
 		struct board *board;
 
-		job->rc = store_web_table(
+		job->base.rc = store_web_table(
 			store,
 			json_string_value(json_object_get(ladder, "name")),
-			&table, &job->error);
-		if (job->rc < 0)
+			&table, &job->base.error);
+		if (job->base.rc < 0)
 			break;
 		board = board_new(&table, clock_wall_us());
 		LIST_INSERT_HEAD(&job->boards, board, link);
@@ -400,9 +399,9 @@ static void finish_boards(struct web_job *web_job)
 	web->boards_rest_us = BOARDS_SHARE * job->took_us;
 	if (web->boards_rest_us < BOARDS_US)
 		web->boards_rest_us = BOARDS_US;
-	if (job->rc < 0) {
+	if (job->base.rc < 0 && job->base.rc != -ECANCELED) {
 		log_error("event=standings_unread reason=\"%s\"",
-			  job->error.text);
+			  job->base.error.text);
 		web->stamp = -1; /* try again */
 	}
 	while ((board = LIST_FIRST(&job->boards)) != NULL) {

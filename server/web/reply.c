@@ -217,6 +217,9 @@ void reply_store_problem(struct web_call *call, int err, const char *text)
 		reply_problem(call, 404, "not-found", "%s", text);
 	} else if (err == -EACCES) {
 		reply_problem(call, 403, "not-yet", "%s", text);
+	} else if (err == -ECANCELED) {
+		reply_problem(call, 503, "shutdown",
+			      "the server is about to end");
 	} else {
 		/* Names of files are the host's business. */
 		log_error("event=web_read_failed path=%s reason=\"%s\"",

@@ -209,16 +209,14 @@ struct record_job {
 	struct web_job base; /* first */
 	struct stream *stream;
 	int64_t id;
-	int rc;
-	struct store_error error;
 };
 
 static void read_record(struct web_job *web_job)
 {
 	struct record_job *job = (struct record_job *)(void *)web_job;
 
-	job->rc = store_web_record(job->base.web->worker, job->id,
-				   &job->stream->record, &job->error);
+	job->base.rc = store_web_record(job->base.web->worker, job->id,
+					&job->stream->record, &job->base.error);
 }
 
 static void finish_record(struct web_job *web_job)
@@ -228,9 +226,9 @@ static void finish_record(struct web_job *web_job)
 	struct web_call *call = stream->call;
 	const struct row_record *record = &stream->record;
 
-	if (job->rc < 0) {
+	if (job->base.rc < 0) {
 		stream->call = NULL;
-		reply_store_problem(call, job->rc, job->error.text);
+		reply_store_problem(call, job->base.rc, job->base.error.text);
 		stream_free(stream);
 	} else {
 		if (stream->make == make_transcript)

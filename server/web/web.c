@@ -205,6 +205,10 @@ static void run_job(struct pool_job *pool_job)
 {
 	struct web_job *job = (struct web_job *)(void *)pool_job;
 
+	if (atomic_load(&job->web->is_ending)) {
+		job->rc = -ECANCELED;
+		return;
+	}
 	job->work(job);
 }
 
@@ -439,6 +443,8 @@ void web_free(struct web *web)
 
 	if (web == NULL)
 		return;
+	/* Nobody waits for an answer any more: the pool's queue is soon empty. */
+	atomic_store(&web->is_ending, true);
 	if (web->is_running)
 		stop(web);
 	pool_free(web->pool);

@@ -13,6 +13,7 @@
 #ifndef HILL_WEB_WEB_INTERNAL_H
 #define HILL_WEB_WEB_INTERNAL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 
@@ -41,10 +42,15 @@ struct subscriber;
 struct grid_cache;
 struct table_cache;
 
-/* Work for the worker; FINISH runs on web's thread and frees it. */
+/*
+ * Work for the worker; FINISH runs on web's thread and frees it. At the end of
+ * the program what still waits is not done: it finishes with -ECANCELED.
+ */
 struct web_job {
 	struct pool_job job; /* first */
-	struct web *web;     /* borrowed; workers use only its `worker` */
+	struct web *web;     /* borrowed; workers use `worker`, `is_ending` */
+	int rc;              /* of WORK: 0 or -errno with `error` */
+	struct store_error error;
 	void (*work)(struct web_job *job);
 	void (*finish)(struct web_job *job);
 };
@@ -71,6 +77,7 @@ struct web {
 	pthread_t thread;
 	bool is_running;
 	bool is_stopping;
+	atomic_bool is_ending; /* any thread reads it */
 	unsigned njobs;
 	int64_t started_us; /* wall clock */
 

@@ -8,14 +8,16 @@ import re
 import socket
 import subprocess
 import time
+import zlib
 
 import pytest
 
 from arena import RABBITS, add_battle, add_rabbits, rss_kib
-from conftest import BUILD, wait_until
+from conftest import BUILD, TOP, wait_until
 from web import (API, SECRETS, add_instance, add_match, check_shape, insert, open_database,
                  start_web)
 
+LARGE_MAP = TOP / "deploy/maps/rabbit-runner/test.map"
 MAKE_MATCHES = BUILD / "tests/system/make-matches"
 HIDDEN_BYTES = b"########\n#s   #e#\n########\n"
 CONTEST = '{"seats": 1, "group": 1, "sets": 1, "rounds": 1, "maps": []}'
@@ -370,6 +372,39 @@ def test_metrics_count_what_happened(site):
     for name in ("hill_loop_lag_seconds_bucket", "hill_turn_seconds_bucket", "hill_connections",
                  "hill_store_queue", "hill_store_commit_seconds_count", "hill_faults_total"):
         assert name in text
+
+
+def test_a_stop_does_not_wait_for_pictures(start_hilld, tmp_path):
+    """Requests that queue for long replays are dropped; the one in work ends at a turn."""
+    server = start_hilld()
+    add_rabbits(server, "rabbits", data=LARGE_MAP.read_bytes())
+    server.add_bot("ant")
+    server.stop()
+    with open_database(server.database) as c:
+        for number in range(1, 7):
+            turns = 1000 * 2 ** number
+            instance = insert(c, "instance", map_id=1, params=f"turns={turns}", seats=1, seed=number)
+            add_match(c, 1, instance, [1], number)
+            c.execute("UPDATE transcript SET transcript = ? WHERE match_id = ?",
+                      (zlib.compress(b"\1" + b"\0\4move" * turns), number))
+    server, web = start_web(start_hilld, tmp_path)
+
+    def seconds(number):
+        begun = time.monotonic()
+        web.get(f"/matches/{number}/grids")
+        return time.monotonic() - begun
+    number = next((number for number in range(1, 6) if seconds(number) > 0.5), 6)
+    links = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(60)]
+    for turn, link in enumerate(links):
+        link.sendall(f"GET {API}/matches/{number}/grids?turn={turn + 1} HTTP/1.1\r\nHost: x\r\n"
+                     "\r\n".encode())
+    wait_until("they wait",
+               lambda: re.search(r"hill_http_jobs [4-6]\d\n", web.ask("/metrics")[2].decode()))
+    begun = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - begun < 10
+    for link in links:
+        link.close()
 
 
 def test_live_matches_name_no_hidden_bot(start_hilld, tmp_path):

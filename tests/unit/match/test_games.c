@@ -2,6 +2,7 @@
 /* The real engines under the match that judges them. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,14 @@ static void table_release(struct table *table)
 	table->game->map_free(table->map);
 }
 
+/* After as many inputs as CONTEXT counts. */
+static bool is_out_of_time(void *context)
+{
+	unsigned *left = context;
+
+	return --*left == 0;
+}
+
 static void check_replay(struct table *table, struct match_record *record)
 {
 	struct replay_result result;
@@ -104,6 +113,16 @@ static void check_replay(struct table *table, struct match_record *record)
 				 record->seats[seat].score.points);
 		assert_int_equal(result.scores[seat].rank,
 				 record->seats[seat].score.rank);
+	}
+	/* Likewise, until somebody has no more time for it. */
+	if (record->inputs > 1) {
+		unsigned left = 2;
+		struct replay_callbacks calls = { .is_cut = is_out_of_time,
+						  .context = &left };
+
+		assert_int_equal(replay_run(&source, &calls, &result, &error),
+				 -ECANCELED);
+		assert_string_equal(error.text, "given up behind input 1");
 	}
 	match_record_free(record);
 }
