@@ -10,12 +10,20 @@
 
 #include <jansson.h>
 
+#include "server/base/address.h"
 #include "server/base/limits.h"
 #include "server/store/admin.h"
 
 enum { FILE_BYTES_MAX = 1024 * 1024, PORT_MAX = 65535, VALUE_SHOWN = 120 };
 
-enum kind { KIND_LISTEN, KIND_TEXT, KIND_LEVEL, KIND_NUMBER, KIND_WORD };
+enum kind {
+	KIND_LISTEN,
+	KIND_TEXT,
+	KIND_LEVEL,
+	KIND_NUMBER,
+	KIND_WORD,
+	KIND_ADDRESSES
+};
 
 struct key {
 	const char *name;
@@ -127,6 +135,8 @@ static const struct key keys[] = {
 	      "how long a client may take for a whole request, or be idle before it"),
 	FIXED("http-stall-seconds", http_stall_seconds, 1, 3600, 20,
 	      "an HTTP client that takes nothing of its reply is dropped after this time"),
+	{ "http-trusted-proxy", KIND_ADDRESSES, true, AT(http_trusted_proxy), 0, 0, 0, "",
+	  "IP addresses of reverse proxies, with commas: a request from there is its client's that X-Forwarded-For names last; empty: nobody's", NULL },
 };
 /* clang-format on */
 
@@ -245,10 +255,18 @@ static void add_words(const struct key *key, struct buf *ret)
 static bool set_text(struct config *config, const struct key *key,
 		     const char *text)
 {
+	struct address_list addresses;
+
 	switch (key->kind) {
 	case KIND_LISTEN:
 		return add_listen(listens_at(config, key), text);
 	case KIND_TEXT:
+		free(*text_at(config, key));
+		*text_at(config, key) = xstrdup(text);
+		return true;
+	case KIND_ADDRESSES:
+		if (!address_list_parse(text, &addresses))
+			return false;
 		free(*text_at(config, key));
 		*text_at(config, key) = xstrdup(text);
 		return true;
@@ -286,6 +304,12 @@ static int refuse(const struct key *key, const char *where, const char *value,
 			    "[IPV6]:PORT, or more than %d of them",
 			    where, key->name, VALUE_SHOWN, value,
 			    CONFIG_LISTENS_MAX);
+	case KIND_ADDRESSES:
+		return fail(error,
+			    "%s: key \"%s\": %.*s is not IP addresses with "
+			    "commas between them, or more than %d of them",
+			    where, key->name, VALUE_SHOWN, value,
+			    ADDRESS_LIST_MAX);
 	case KIND_TEXT:
 		return fail(error, "%s: key \"%s\": %.*s is not a text", where,
 			    key->name, VALUE_SHOWN, value);
@@ -325,7 +349,8 @@ void config_release(struct config *config)
 	for (size_t i = 0; i < NKEYS; i++) {
 		if (keys[i].kind == KIND_LISTEN)
 			drop_listens(listens_at(config, &keys[i]));
-		if (keys[i].kind == KIND_TEXT) {
+		if (keys[i].kind == KIND_TEXT ||
+		    keys[i].kind == KIND_ADDRESSES) {
 			free(*text_at(config, &keys[i]));
 			*text_at(config, &keys[i]) = NULL;
 		}
@@ -475,6 +500,7 @@ static bool is_same(const struct config *a, const struct config *b,
 	case KIND_LISTEN:
 		return are_same((const void *)at_a, (const void *)at_b);
 	case KIND_TEXT:
+	case KIND_ADDRESSES:
 		return strcmp(*(char *const *)(const void *)at_a,
 			      *(char *const *)(const void *)at_b) == 0;
 	case KIND_LEVEL:

@@ -69,6 +69,7 @@ struct config {
 	int64_t http_connections_per_address;
 	int64_t http_request_seconds;
 	int64_t http_stall_seconds;
+	char *http_trusted_proxy; /* as address_list_parse reads it */
 };
 
 struct config_error {

@@ -170,22 +170,17 @@ static void on_answer(void *arg, uint64_t id, char *reply_take)
 static int open_web(struct daemon *hilld)
 {
 	const struct config *config = &hilld->config;
-	const struct web_settings settings = {
-		.database = store_path(hilld->store),
-		.version = options_version(),
-		.connections_max = (unsigned)config->http_connections_max,
-		.connections_per_address =
-			(unsigned)config->http_connections_per_address,
-		.request_ms = (uint32_t)config->http_request_seconds * 1000,
-		.stall_ms = (uint32_t)config->http_stall_seconds * 1000,
-		.command = on_command,
-		.arg = hilld,
-	};
+	struct web_settings settings;
 	struct web_error error;
 	int rc;
 
 	if (config->http_listens.count == 0)
 		return 0;
+	settings_web(config, &settings);
+	settings.database = store_path(hilld->store);
+	settings.version = options_version();
+	settings.command = on_command;
+	settings.arg = hilld;
 	rc = web_new(&hilld->web, &settings, &error);
 	for (size_t i = 0; i < config->http_listens.count && rc == 0; i++)
 		rc = web_listen(hilld->web, config->http_listens.list[i].host,

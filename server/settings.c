@@ -4,6 +4,7 @@
 #include "server/config.h"
 #include "server/net/net.h"
 #include "server/store/register.h"
+#include "server/web/web.h"
 
 enum { MIB = 1024 * 1024 };
 
@@ -59,4 +60,17 @@ void settings_rules(const struct config *config, struct store_rules *ret)
 		.versions_per_day = (uint32_t)config->versions_per_day,
 		.versions_per_bot = (uint32_t)config->versions_per_bot,
 	};
+}
+
+void settings_web(const struct config *config, struct web_settings *ret)
+{
+	*ret = (struct web_settings){
+		.connections_max = (unsigned)config->http_connections_max,
+		.connections_per_address =
+			(unsigned)config->http_connections_per_address,
+		.request_ms = (uint32_t)config->http_request_seconds * 1000,
+		.stall_ms = (uint32_t)config->http_stall_seconds * 1000,
+	};
+	/* The config takes no text that is not such a list. */
+	(void)address_list_parse(config->http_trusted_proxy, &ret->proxies);
 }

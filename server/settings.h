@@ -6,11 +6,14 @@
 struct config;
 struct net_settings;
 struct store_rules;
+struct web_settings;
 
 /* *RET borrows HOST, the server's name for itself; its random key is zero. */
 void settings_net(const struct config *config, const char *host,
 		  struct net_settings *ret);
 /* What authors may make. */
 void settings_rules(const struct config *config, struct store_rules *ret);
+/* The bounds of *RET, and whom it believes; the rest is zero. */
+void settings_web(const struct config *config, struct web_settings *ret);
 
 #endif

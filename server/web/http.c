@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "server/base/clock.h"
+#include "server/web/forwarded.h"
 
 enum { SWEEP_US = 200000 /* how often time is looked at */ };
 
@@ -34,16 +35,19 @@ void http_reap(struct http_server *server)
 	}
 }
 
-static unsigned count_address(const struct http_server *server,
-			      const char *address)
+/* A proxy has as many as it has clients: they are bounded, each of them. */
+static unsigned count_connections(struct http_server *server,
+				  const struct http_conn *conn)
 {
-	const struct http_conn *conn;
-	unsigned count = 0;
+	const struct http_client *client =
+		http_client_find(server, conn->address);
 
-	TAILQ_FOREACH(conn, &server->conns, link)
-		count += strcmp(conn->address, address) == 0;
-	return count;
+	return client == NULL || conn->is_proxy ? 0 : client->nconns;
 }
+
+const struct http_refusal http_crowd = {
+	503, "too many connections from this address"
+};
 
 static void set_address(struct http_conn *conn, struct sockaddr *sockaddr,
 			int len)
@@ -56,9 +60,6 @@ static void set_address(struct http_conn *conn, struct sockaddr *sockaddr,
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 		      struct sockaddr *address, int len, void *arg)
 {
-	static const struct http_refusal crowd = {
-		503, "too many connections from this address"
-	};
 	struct http_server *server = arg;
 	struct http_conn *conn = xcalloc(1, sizeof(*conn));
 	unsigned count;
@@ -67,7 +68,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	(void)listener;
 	conn->server = server;
 	set_address(conn, address, len);
-	count = count_address(server, conn->address);
+	conn->is_proxy =
+		forwarded_is_proxy(&server->settings.proxies, conn->address);
+	count = count_connections(server, conn);
 	/* Even who is refused takes a place, until it has read why. */
 	if (count / 2 >= server->settings.per_address) {
 		server->counts.refused++;
@@ -92,7 +95,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	http_conn_start(conn);
 	if (count >= server->settings.per_address) {
 		server->counts.refused++;
-		http_conn_refuse(conn, &crowd);
+		http_conn_refuse(conn, &http_crowd);
 	}
 }
 

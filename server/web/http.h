@@ -39,6 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/base/address.h"
 #include "server/base/alloc.h"
 #include "server/base/buffer.h"
 #include "server/web/http_head.h"
@@ -48,12 +49,15 @@ struct http_conn;
 struct http_server;
 
 struct http_settings {
-	unsigned connections_max; /* beyond: accepting rests */
-	unsigned per_address;     /* beyond: 503 and the end */
-	uint32_t request_ms;      /* for a whole request, idle time included */
-	uint32_t stall_ms;        /* a client takes nothing for so long: out */
-	size_t body_bytes;        /* of a request */
-	size_t output_bytes;      /* queued for all clients together */
+	unsigned connections_max;  /* beyond: accepting rests */
+	unsigned per_address;      /* beyond: 503 and the end */
+	uint32_t request_ms;       /* for a whole request, idle time included */
+	uint32_t stall_ms;         /* a client takes nothing for so long: out */
+	size_t body_bytes;         /* of a request */
+	size_t output_bytes;       /* queued for all clients together */
+	size_t output_per_address; /* of these */
+	/* behind whom a request's address is that of X-Forwarded-For */
+	struct address_list proxies;
 };
 
 struct http_error {
@@ -64,7 +68,7 @@ struct http_request {
 	struct http_head head;
 	char *body; /* owned; body_len bytes and a NUL */
 	size_t body_len;
-	char address[64]; /* the client's, without port */
+	char address[64]; /* the client's, without port: forwarded.h */
 	/*
 	 * Set by who streams; each may be NULL. Room is there again, or the
 	 * client has gone: then http_end() follows, called by FN or later.
@@ -144,10 +148,12 @@ const char *http_phrase(unsigned status);
 
 /*
  * Made by who knows how refusals look: the reply to a request that cannot be
- * understood. Called with the server's ARG.
+ * understood or served, with headers as in a response. Called with the
+ * server's ARG.
  */
 typedef void (*http_refuse_fn)(const struct http_refusal *refusal,
-			       struct buf *ret_body, void *arg);
+			       struct buf *ret_headers, struct buf *ret_body,
+			       void *arg);
 void http_server_on_refusal(struct http_server *server, http_refuse_fn fn);
 
 #endif

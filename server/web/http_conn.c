@@ -11,7 +11,7 @@
 #include <event2/buffer.h>
 
 #include "server/base/clock.h"
-#include "server/base/limits.h"
+#include "server/web/forwarded.h"
 
 enum {
 	LINGER_US = 5000000, /* for a client that we have answered */
@@ -19,6 +19,11 @@ enum {
 	READ_HIGH = 65536,   /* bytes read ahead of a connection */
 	WRITE_LOW = 65536,   /* room is told below it */
 	HEADERS_BYTES = 4096,
+	BIG_BYTES = 65536, /* less is always sent */
+};
+
+static const struct http_refusal too_much = {
+	503, "too much waits for slow clients already: try again later"
 };
 
 const char *http_phrase(unsigned status)
@@ -60,12 +65,48 @@ const char *http_phrase(unsigned status)
 
 /* ---- connections ---- */
 
+/* Heads and bodies may hold tokens: nothing of them stays in memory. */
 static void request_free(struct http_request *request)
 {
 	if (request == NULL)
 		return;
+	if (request->body != NULL)
+		explicit_bzero(request->body, request->body_len);
 	free(request->body);
+	explicit_bzero(request, sizeof(*request));
 	free(request);
+}
+
+/* Throw away the first LEN bytes of INPUT, likewise. */
+static void drop_input(struct evbuffer *input, size_t len)
+{
+	enum { PARTS_MAX = 16 };
+	struct evbuffer_iovec parts[PARTS_MAX];
+
+	while (len > 0) {
+		int count = evbuffer_peek(input, (ev_ssize_t)len, NULL, parts,
+					  PARTS_MAX);
+		size_t wiped = 0;
+
+		for (int i = 0; i < count && i < PARTS_MAX; i++) {
+			size_t left = len - wiped;
+			size_t part = parts[i].iov_len < left ? parts[i].iov_len
+							      : left;
+
+			explicit_bzero(parts[i].iov_base, part);
+			wiped += part;
+		}
+		if (wiped == 0 || evbuffer_drain(input, wiped) < 0)
+			return;
+		len -= wiped;
+	}
+}
+
+static void drop_all_input(struct http_conn *conn)
+{
+	struct evbuffer *input = bufferevent_get_input(conn->bev);
+
+	drop_input(input, evbuffer_get_length(input));
 }
 
 static void set_state(struct http_conn *conn, enum http_state state,
@@ -73,6 +114,16 @@ static void set_state(struct http_conn *conn, enum http_state state,
 {
 	conn->state = state;
 	conn->until_us = clock_now_us() + patience_us;
+}
+
+/* Called with each change: the books are right at any time. */
+static void on_output(struct evbuffer *output,
+		      const struct evbuffer_cb_info *info, void *arg)
+{
+	struct http_conn *conn = arg;
+
+	(void)info;
+	http_conn_count(conn, evbuffer_get_length(output));
 }
 
 void http_conn_kill(struct http_conn *conn)
@@ -85,8 +136,11 @@ void http_conn_kill(struct http_conn *conn)
 		return;
 	conn->state = HTTP_DEAD;
 	conn->request = NULL;
-	server->queued -= conn->queued;
-	conn->queued = 0;
+	(void)evbuffer_remove_cb(bufferevent_get_output(conn->bev), on_output,
+				 conn);
+	http_conn_count(conn, 0);
+	http_conn_set_client(conn, NULL);
+	drop_all_input(conn);
 	TAILQ_REMOVE(&server->conns, conn, link);
 	TAILQ_INSERT_TAIL(&server->dead, conn, link);
 	(void)bufferevent_disable(conn->bev, EV_READ | EV_WRITE);
@@ -102,22 +156,11 @@ void http_conn_kill(struct http_conn *conn)
 /* Half a close: the client may read on, what it still sends is dropped. */
 static void conn_linger(struct http_conn *conn)
 {
-	struct evbuffer *input = bufferevent_get_input(conn->bev);
-
 	(void)shutdown(bufferevent_getfd(conn->bev), SHUT_WR);
 	set_state(conn, HTTP_LINGERING, LINGER_US);
-	(void)evbuffer_drain(input, evbuffer_get_length(input));
+	drop_all_input(conn);
 	if (conn->has_eof)
 		http_conn_kill(conn);
-}
-
-/* Bytes that wait, by the books of the server. */
-static void conn_count(struct http_conn *conn)
-{
-	size_t len = evbuffer_get_length(bufferevent_get_output(conn->bev));
-
-	conn->server->queued += len - conn->queued;
-	conn->queued = len;
 }
 
 static void add_status(struct http_server *server, unsigned status)
@@ -132,13 +175,14 @@ static void conn_sent(struct http_conn *conn)
 {
 	struct http_server *server = conn->server;
 
-	conn_count(conn);
 	if (conn->queued > 0)
 		return;
 	if (conn->is_last) {
 		conn_linger(conn);
 		return;
 	}
+	if (conn->is_proxy)
+		http_conn_set_client(conn, conn->address);
 	set_state(conn, HTTP_READING,
 		  (int64_t)server->settings.request_ms * 1000);
 	conn_read_request(conn);
@@ -179,9 +223,35 @@ static void conn_flush(struct http_conn *conn)
 {
 	conn->request = NULL;
 	set_state(conn, HTTP_SENDING, (int64_t)SEND_S_MAX * 1000000);
-	conn_count(conn);
 	if (conn->queued == 0)
 		conn_sent(conn);
+}
+
+static void wipe_sent(const void *bytes, size_t len, void *arg)
+{
+	(void)bytes;
+	explicit_bzero(arg, len);
+	free(arg);
+}
+
+/* What a POST is answered may be a token: wiped when it is sent. */
+static void put_body(struct http_conn *conn, const struct http_request *request,
+		     const struct http_response *response)
+{
+	struct evbuffer *output = bufferevent_get_output(conn->bev);
+	void *copy;
+
+	if (request->head.method == HTTP_HEAD_ONLY || response->status == 304)
+		return;
+	if (request->head.method != HTTP_POST || response->len == 0) {
+		(void)evbuffer_add(output, response->body, response->len);
+		return;
+	}
+	copy = xmalloc(response->len);
+	memcpy(copy, response->body, response->len);
+	if (evbuffer_add_reference(output, copy, response->len, wipe_sent,
+				   copy) < 0)
+		wipe_sent(copy, response->len, copy);
 }
 
 void http_reply(struct http_request *request,
@@ -190,14 +260,18 @@ void http_reply(struct http_request *request,
 	struct http_conn *conn = request->conn;
 
 	assert(!request->is_streaming);
-	if (conn != NULL) {
-		put_head(conn, request, response, false);
-		if (request->head.method != HTTP_HEAD_ONLY &&
-		    response->status != 304)
-			(void)evbuffer_add(bufferevent_get_output(conn->bev),
-					   response->body, response->len);
-		conn_flush(conn);
+	if (conn == NULL) {
+		request_free(request);
+		return;
 	}
+	if (response->len > BIG_BYTES &&
+	    !http_conn_has_room(conn, response->len)) {
+		http_conn_refuse(conn, &too_much);
+		return;
+	}
+	put_head(conn, request, response, false);
+	put_body(conn, request, response);
+	conn_flush(conn);
 	request_free(request);
 }
 
@@ -217,7 +291,6 @@ void http_begin(struct http_request *request,
 	put_head(conn, request, response, true);
 	if (response->len > 0)
 		(void)http_send(request, response->body, response->len);
-	conn_count(conn);
 }
 
 size_t http_send(struct http_request *request, const char *bytes, size_t len)
@@ -235,7 +308,6 @@ size_t http_send(struct http_request *request, const char *bytes, size_t len)
 		if (request->is_chunked)
 			(void)evbuffer_add(output, "\r\n", 2);
 	}
-	conn_count(conn);
 	return conn->queued;
 }
 
@@ -269,12 +341,14 @@ void http_conn_refuse(struct http_conn *conn,
 {
 	struct http_server *server = conn->server;
 	struct http_response response = { .status = refusal->status };
+	struct buf headers = BUF_INIT(HEADERS_BYTES);
 	struct buf body = BUF_INIT(HEADERS_BYTES);
 	bool has_body = conn->request == NULL ||
 			conn->request->head.method != HTTP_HEAD_ONLY;
 
 	if (server->refuse != NULL) {
-		server->refuse(refusal, &body, server->arg);
+		server->refuse(refusal, &headers, &body, server->arg);
+		response.headers = buf_text(&headers);
 		response.type = "application/problem+json";
 		response.body = buf_text(&body);
 		response.len = body.len;
@@ -284,6 +358,7 @@ void http_conn_refuse(struct http_conn *conn,
 	if (has_body)
 		(void)evbuffer_add(bufferevent_get_output(conn->bev),
 				   response.body, response.len);
+	buf_release(&headers);
 	buf_release(&body);
 	request_free(conn->request);
 	conn_flush(conn);
@@ -291,26 +366,41 @@ void http_conn_refuse(struct http_conn *conn,
 
 /* ---- requests ---- */
 
+/* Behind a proxy each client has its own share of everything. */
+static bool count_for_client(struct http_conn *conn)
+{
+	const struct http_server *server = conn->server;
+	char address[ADDRESS_TEXT_BYTES];
+
+	if (!conn->is_proxy || !forwarded_client(&server->settings.proxies,
+						 &conn->request->head, address))
+		return true;
+	http_conn_set_client(conn, address);
+	return conn->client->nconns <= server->settings.per_address;
+}
+
 static void conn_hand_over(struct http_conn *conn)
 {
 	struct http_server *server = conn->server;
 	struct http_request *request = conn->request;
 
+	bool has_place = count_for_client(conn);
+
 	server->counts.requests++;
 	(void)snprintf(request->address, sizeof(request->address), "%s",
-		       conn->address);
+		       conn->client->address);
 	request->conn = conn;
 	conn->is_last = request->head.is_last;
 	conn->state = HTTP_BUSY;
 	conn->until_us = INT64_MAX;
-	if (server->queued > server->settings.output_bytes) {
-		struct http_refusal busy = { 503, "too much waits for slow "
-						  "clients: try again later" };
-
-		http_conn_refuse(conn, &busy);
-		return;
+	if (!has_place) {
+		server->counts.refused++;
+		http_conn_refuse(conn, &http_crowd);
+	} else if (!http_conn_has_room(conn, 1)) {
+		http_conn_refuse(conn, &too_much);
+	} else {
+		server->handler(request, server->arg);
 	}
-	server->handler(request, server->arg);
 }
 
 /* Empty lines before a request are harmless (RFC 9112, 2.2). */
@@ -327,23 +417,26 @@ static bool parse_head(struct http_conn *conn, struct evbuffer *input)
 {
 	size_t len = evbuffer_get_length(input);
 	size_t most = len > HTTP_HEAD_BYTES ? HTTP_HEAD_BYTES : len;
-	const char *bytes;
+	char *bytes = conn->server->head;
 	struct http_refusal refusal = { 431, "the head is too long" };
 	size_t head_len;
 	int rc = -EINVAL;
 
 	if (most == 0)
 		return false;
-	bytes = (const char *)evbuffer_pullup(input, (ev_ssize_t)most);
+	(void)evbuffer_copyout(input, bytes, most);
 	head_len = http_head_find(bytes, most, &conn->seen);
-	if (head_len == 0 && most < HTTP_HEAD_BYTES)
+	if (head_len == 0 && most < HTTP_HEAD_BYTES) {
+		explicit_bzero(bytes, most);
 		return false;
+	}
 	conn->seen = 0;
 	conn->request = xcalloc(1, sizeof(*conn->request));
 	conn->request->head.minor = 1;
 	if (head_len > 0)
 		rc = http_head_parse(bytes, head_len, &conn->request->head,
 				     &refusal);
+	explicit_bzero(bytes, most);
 	if (rc == 0 &&
 	    conn->request->head.body_len > conn->server->settings.body_bytes) {
 		refusal = (struct http_refusal){ 413, "the body is too long" };
@@ -353,7 +446,7 @@ static bool parse_head(struct http_conn *conn, struct evbuffer *input)
 		http_conn_refuse(conn, &refusal);
 		return false;
 	}
-	(void)evbuffer_drain(input, head_len);
+	drop_input(input, head_len);
 	conn->request->body_len = (size_t)conn->request->head.body_len;
 	if (conn->request->head.wants_continue && conn->request->body_len > 0 &&
 	    conn->request->head.minor == 1)
@@ -383,7 +476,8 @@ static void conn_read_request(struct http_conn *conn)
 		return;
 	}
 	request->body = xmalloc(request->body_len + 1);
-	(void)evbuffer_remove(input, request->body, request->body_len);
+	(void)evbuffer_copyout(input, request->body, request->body_len);
+	drop_input(input, request->body_len);
 	request->body[request->body_len] = '\0';
 	conn_hand_over(conn);
 }
@@ -393,11 +487,11 @@ static void conn_read_request(struct http_conn *conn)
 static void on_read(struct bufferevent *bev, void *arg)
 {
 	struct http_conn *conn = arg;
-	struct evbuffer *input = bufferevent_get_input(bev);
 
+	(void)bev;
 	if (conn->state == HTTP_LINGERING ||
 	    (conn->state == HTTP_SENDING && conn->is_last))
-		(void)evbuffer_drain(input, evbuffer_get_length(input));
+		drop_all_input(conn);
 	else
 		conn_read_request(conn);
 	http_reap(conn->server);
@@ -414,7 +508,6 @@ static void on_write(struct bufferevent *bev, void *arg)
 		conn_sent(conn);
 	} else if (conn->state == HTTP_BUSY && request != NULL &&
 		   request->is_streaming) {
-		conn_count(conn);
 		if (request->on_room != NULL)
 			request->on_room(request, request->arg);
 	}
@@ -454,6 +547,9 @@ void http_conn_start(struct http_conn *conn)
 				 .tv_usec = server->settings.stall_ms % 1000 *
 					    1000 };
 
+	http_conn_set_client(conn, conn->address);
+	(void)evbuffer_add_cb(bufferevent_get_output(conn->bev), on_output,
+			      conn);
 	bufferevent_setcb(conn->bev, on_read, on_write, on_event, conn);
 	bufferevent_setwatermark(conn->bev, EV_READ, 0,
 				 server->settings.body_bytes + READ_HIGH);

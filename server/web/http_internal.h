@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_internal.h - what the HTTP server (http.c: who comes, and for how long)
- * and its connections (http_conn.c: what they ask and are told) share.
+ * http_internal.h - what the HTTP server (http.c: who comes, and for how long),
+ * its connections (http_conn.c: what they ask and are told) and the addresses
+ * that they count for (http_client.c) share.
  */
 #ifndef HILL_WEB_HTTP_INTERNAL_H
 #define HILL_WEB_HTTP_INTERNAL_H
@@ -18,6 +19,7 @@
 enum {
 	HTTP_LISTENERS_MAX = 8,
 	HTTP_ADDRESS_BYTES = 64,
+	HTTP_BUCKETS = 256,
 };
 
 enum http_state {
@@ -29,18 +31,28 @@ enum http_state {
 	HTTP_NSTATES
 };
 
+/* An address with connections; freed with the last of them. */
+struct http_client {
+	LIST_ENTRY(http_client) link;
+	unsigned nconns;
+	size_t queued; /* bytes that wait for it */
+	char address[HTTP_ADDRESS_BYTES];
+};
+
 struct http_conn {
 	struct http_server *server;   /* borrowed */
+	struct http_client *client;   /* borrowed; whom it counts for */
 	struct bufferevent *bev;      /* owned */
 	struct http_request *request; /* borrowed while BUSY; ours in READING */
 	TAILQ_ENTRY(http_conn) link;
 	enum http_state state;
 	int64_t until_us; /* when patience with this state ends */
 	size_t seen;      /* of the head, looked at */
-	size_t queued;    /* of server->queued */
+	size_t queued;    /* of server->queued and client->queued */
 	bool has_eof;     /* the client has sent its FIN */
 	bool is_last;     /* close after this reply */
-	char address[HTTP_ADDRESS_BYTES];
+	bool is_proxy;    /* of settings.proxies */
+	char address[HTTP_ADDRESS_BYTES]; /* the peer's */
 };
 
 struct http_server {
@@ -54,10 +66,12 @@ struct http_server {
 	struct event *sweep; /* owned */
 	TAILQ_HEAD(, http_conn) conns;
 	TAILQ_HEAD(, http_conn) dead;
+	LIST_HEAD(, http_client) clients[HTTP_BUCKETS]; /* by address */
 	struct http_counts counts;
 	size_t queued; /* bytes that wait for clients */
 	bool is_resting;
 	struct log_rate full_log;
+	char head[HTTP_HEAD_BYTES]; /* for one call; wiped again */
 };
 
 /*
@@ -70,7 +84,21 @@ void http_conn_kill(struct http_conn *conn);
 /* Answer REFUSAL in place of a handler, then close. */
 void http_conn_refuse(struct http_conn *conn,
 		      const struct http_refusal *refusal);
+/* What is told to who has too many connections. */
+extern const struct http_refusal http_crowd;
 /* Free the dead; there may be room for others then. */
 void http_reap(struct http_server *server);
+
+/* ---- http_client.c ---- */
+
+/* NULL: ADDRESS has no connection. */
+struct http_client *http_client_find(struct http_server *server,
+				     const char *address);
+/* CONN counts for ADDRESS from now on; NULL: for nobody, it is dead. */
+void http_conn_set_client(struct http_conn *conn, const char *address);
+/* QUEUED bytes wait for CONN now. */
+void http_conn_count(struct http_conn *conn, size_t queued);
+/* Whether LEN bytes more may wait, of all and of its address's share. */
+bool http_conn_has_room(const struct http_conn *conn, size_t len);
 
 #endif

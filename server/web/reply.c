@@ -21,6 +21,8 @@ enum {
 	GZIP_WINDOW = 15 + 16, /* zlib's way to say gzip */
 };
 
+#define RETRY_AFTER "Retry-After: 5\r\n"
+
 /* FNV-1a, 64 bits: tells replies apart, no more. */
 static uint64_t digest(const char *bytes, size_t len)
 {
@@ -109,7 +111,7 @@ static void send_ready(struct web_call *call, unsigned status, const char *type,
 		       status == 200 ? "\r\n" : "",
 		       is_packed ? "Content-Encoding: gzip\r\n" : "",
 		       status == 401 ? "WWW-Authenticate: Bearer\r\n"
-		       : status == 503 || status == 429 ? "Retry-After: 5\r\n"
+		       : status == 503 || status == 429 ? RETRY_AFTER
 							: "");
 	http_reply(request, &response);
 	call_free(call);
@@ -244,8 +246,8 @@ void reply_begin(struct web_call *call, const char *type)
 	http_begin(call->request, &response);
 }
 
-void reply_refusal(const struct http_refusal *refusal, struct buf *ret_body,
-		   void *arg)
+void reply_refusal(const struct http_refusal *refusal, struct buf *ret_headers,
+		   struct buf *ret_body, void *arg)
 {
 	char *text =
 		problem_text(refusal->status,
@@ -253,6 +255,9 @@ void reply_refusal(const struct http_refusal *refusal, struct buf *ret_body,
 			     refusal->detail);
 
 	(void)arg;
+	buf_add_text(ret_headers, REPLY_HEADERS);
+	if (refusal->status == 503)
+		buf_add_text(ret_headers, RETRY_AFTER);
 	buf_add_text(ret_body, text);
 	free(text);
 }

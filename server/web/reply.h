@@ -60,7 +60,7 @@ void reply_page(struct web_call *call, const char *name, json_t *list_take,
 /* Begin a stream of TYPE; the call lives on. */
 void reply_begin(struct web_call *call, const char *type);
 /* For http_server_on_refusal. */
-void reply_refusal(const struct http_refusal *refusal, struct buf *ret_body,
-		   void *arg);
+void reply_refusal(const struct http_refusal *refusal, struct buf *ret_headers,
+		   struct buf *ret_body, void *arg);
 
 #endif

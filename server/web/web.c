@@ -306,6 +306,8 @@ static int open_loop(struct web *web)
 		.stall_ms = web->settings.stall_ms,
 		.body_bytes = WEB_BODY_BYTES,
 		.output_bytes = WEB_OUTPUT_BYTES,
+		.output_per_address = WEB_OUTPUT_BYTES / WEB_OUTPUT_SHARE,
+		.proxies = web->settings.proxies,
 	};
 	struct event_config *config = event_config_new();
 	int rc;

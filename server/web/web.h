@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/base/address.h"
 #include "server/base/alloc.h"
 
 struct web;
@@ -33,8 +34,9 @@ struct web_settings {
 	const char *version;  /* of the program; static */
 	unsigned connections_max;
 	unsigned connections_per_address;
-	uint32_t request_ms; /* for one whole request */
-	uint32_t stall_ms;   /* a client takes nothing for so long: out */
+	struct address_list proxies; /* whose X-Forwarded-For is believed */
+	uint32_t request_ms;         /* for one whole request */
+	uint32_t stall_ms; /* a client takes nothing for so long: out */
 	/*
 	 * Have COMMAND (LEN bytes, taken over: free) carried out, then call
 	 * web_answer with ID. Called on web's thread; NULL: nothing can be

@@ -33,8 +33,9 @@ enum {
 	WEB_SUBSCRIBERS_MAX = 256, /* clients of events */
 	WEB_BODY_BYTES = 65536,
 	WEB_OUTPUT_BYTES = 64 * 1024 * 1024,
-	WEB_PAGE_MAX = 200, /* lines of one page */
-	WEB_PAGE = 50,      /* unless the client says more or less */
+	WEB_OUTPUT_SHARE = 8, /* an address has so much of it, at most */
+	WEB_PAGE_MAX = 200,   /* lines of one page */
+	WEB_PAGE = 50,        /* unless the client says more or less */
 };
 
 struct board;

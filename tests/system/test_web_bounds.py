@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""What one address may have of the HTTP API, and whose address it is behind a proxy."""
+import http.client
+import json
+import os
+import socket
+
+import pytest
+
+from conftest import wait_until
+from web import API, Web, insert, open_database, start_web
+
+BIG = 12 * 1024 * 1024  # more than an address's share, and than sockets take in
+PROXY = "127.0.0.9"
+HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
+
+
+class From(Web):
+    """A client at ADDRESS of the loopback."""
+
+    def __init__(self, web, address):
+        super().__init__(web.port)
+        self.address = address
+
+    def ask(self, path, method="GET", body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60,
+                                                source_address=(self.address, 0))
+        try:
+            connection.request(method, path, body,
+                               {name.replace("_", "-"): value for name, value in headers.items()})
+            reply = connection.getresponse()
+            return reply.status, reply.headers, reply.read()
+        finally:
+            connection.close()
+
+    def link(self, path=None, *lines):
+        """A connection that takes next to nothing, and what it asks for at once."""
+        link = socket.socket()
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        link.settimeout(60)
+        link.bind((self.address, 0))
+        link.connect(("127.0.0.1", self.port))
+        if path is not None:
+            ask(link, path, *lines)
+        return link
+
+
+def ask(link, path, *lines):
+    link.sendall("\r\n".join((f"GET {API}{path} HTTP/1.1", "Host: x", *lines, "", "")).encode())
+
+
+def head(link):
+    """Status and headers of a reply, and no byte behind them."""
+    found = b""
+    while not found.endswith(b"\r\n\r\n"):
+        byte = link.recv(1)
+        assert byte, found
+        found += byte
+    first, *lines = found.decode().strip().split("\r\n")
+    return int(first.split()[1]), dict(line.split(": ", 1) for line in lines)
+
+
+def read_reply(link):
+    """Status and headers of a short reply, which is read whole."""
+    status, headers = head(link)
+    left = int(headers["Content-Length"])
+    while left > 0:
+        left -= len(link.recv(left))
+    return status, headers
+
+
+@pytest.fixture
+def big_map(start_hilld, tmp_path):
+    """A hilld with a map whose bytes are long; its client."""
+    server = start_hilld()
+    server.stop()
+    with open_database(server.database) as c:
+        game = c.execute("SELECT id FROM game WHERE name = 'rabbit-runner'").fetchone()[0]
+        insert(c, "map", game_id=game, name="big.map", created_us=1, hash=b"\7" * 32,
+               size_bytes=BIG, data=os.urandom(BIG), is_disabled=1)
+    return start_web(start_hilld, tmp_path, "--set", f"http-trusted-proxy={PROXY}")[1]
+
+
+@pytest.mark.parametrize("is_proxied", [False, True], ids=["direct", "proxied"])
+def test_slow_readers_of_one_address_leave_room_for_others(big_map, is_proxied):
+    def somebody(number):
+        """A client and the header line that tells who it is."""
+        if is_proxied:
+            return From(big_map, PROXY), (f"X-Forwarded-For: 192.0.2.{number}",)
+        return From(big_map, f"127.0.0.{number}"), ()
+
+    greedy, name = somebody(2)
+    links = [greedy.link("/maps/rabbit-runner/big.map", *name) for _ in range(10)]
+    replies = [head(link) for link in links]
+    served = [link for link, reply in zip(links, replies) if reply[0] == 200]
+    refused = [headers for status, headers in replies if status != 200]
+    assert len(served) == 1 and len(refused) == 9
+    for headers in refused:
+        assert headers["Retry-After"] == "5" and headers["Connection"] == "close"
+        assert headers["Content-Type"] == "application/problem+json"
+    # What is small is refused, too, where that much waits; but nobody else's.
+    last = greedy.link("/health", *name)
+    assert head(last)[0] == 503
+    for number in (3, 4):
+        other, name_of_other = somebody(number)
+        link = other.link("/maps/rabbit-runner/big.map", *name_of_other)
+        assert head(link)[0] == 200
+        links.append(link)
+        # They can wait for their own as well, and all of it comes.
+        if number == 3:
+            left = BIG
+            while left > 0:
+                left -= len(link.recv(min(left, 1 << 20)))
+    for link in [*links, last]:
+        link.close()
+
+    def is_served_again():
+        link = greedy.link("/health", *name)
+        status = head(link)[0]
+        link.close()
+        return status == 200
+    wait_until("its share is free again", is_served_again)
+
+
+def test_a_client_behind_a_proxy_is_bounded_by_itself(start_hilld, tmp_path):
+    _, web = start_web(start_hilld, tmp_path, "--set", f"http-trusted-proxy={PROXY},::1", "--set",
+                       "http-connections-per-address=3")
+    proxy = From(web, PROXY)
+    idle = [proxy.link() for _ in range(8)]  # as many as it likes
+    watching = [proxy.link("/events/matches", f"X-Forwarded-For: {made_up}192.0.2.1")
+                for made_up in ("", "10.0.0.1, ", "192.0.2.2, junk, ")]
+    assert [head(link)[0] for link in watching] == [200] * 3
+    fourth = proxy.link("/health", "X-Forwarded-For: 192.0.2.1")
+    status, headers = read_reply(fourth)
+    assert status == 503 and headers["Retry-After"] and HEADERS.items() <= headers.items()
+    # One connection of the proxy's, many clients'.
+    for number in (2, 3, 2, 4, 5):
+        ask(idle[0], "/health", f"X-Forwarded-For: 192.0.2.{number}")
+        assert read_reply(idle[0])[0] == 200
+    for link in [*idle, *watching, fourth]:
+        link.close()
+    # Elsewhere the header says nothing.
+    stranger = From(web, "127.0.0.3")
+    links = [stranger.link("/events/matches", f"X-Forwarded-For: 192.0.2.{number}")
+             for number in range(3)]
+    assert [head(link)[0] for link in links] == [200] * 3
+    last = stranger.link("/health", "X-Forwarded-For: 192.0.2.9")
+    assert head(last)[0] == 503
+    for link in [*links, last]:
+        link.close()
+
+
+def test_registrations_count_for_who_is_behind_the_proxy(start_hilld, tmp_path):
+    _, web = start_web(start_hilld, tmp_path, "--set", f"http-trusted-proxy={PROXY}", "--set",
+                       "registration=open", "--set", "registrations-per-hour=2")
+    made = []
+
+    def register(address, **headers):
+        made.append(f"bot-{len(made)}")
+        return From(web, address).ask(f"{API}/bots", "POST", json.dumps({"name": made[-1]}),
+                                      Content_Type="application/json", **headers)[0]
+
+    def thrice(address, *forwarded):
+        return [register(address, **({"X_Forwarded_For": each} if each else {}))
+                for each in forwarded]
+
+    ann, bob = "192.0.2.1", "2001:db8::7"
+    assert thrice(PROXY, ann, f"{bob}, {ann}", f"1.2.3.4,{ann}:80, {PROXY}") == [201, 201, 429]
+    assert thrice(PROXY, bob, "2001:DB8:0::7", f"[{bob}]:80") == [201, 201, 429]
+    # What is malformed is the proxy's own.
+    assert thrice(PROXY, None, "junk", f"{ann}, unknown") == [201, 201, 429]
+    # Nobody else's word is taken for it.
+    assert thrice("127.0.0.3", "192.0.2.31", "192.0.2.32", "192.0.2.33") == [201, 201, 429]
+
+
+@pytest.mark.parametrize("value", ["localhost", "127.0.0.1:80", "10.0.0.0/8", "::1,"])
+def test_a_proxy_that_is_no_address_is_refused(start_hilld, value):
+    with pytest.raises(AssertionError, match="has ended, status 2"):
+        start_hilld("--set", f"http-trusted-proxy={value}")
