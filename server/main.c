@@ -8,6 +8,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/base/thread.h"
@@ -377,6 +379,8 @@ int main(int argc, char **argv)
 	struct config_error error;
 	int rc = 0;
 
+	/* Invites and tokens pass through it. */
+	json_set_alloc_funcs(malloc, free_wiped);
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* A bound on file sizes is a full disk, which the store can bear. */
 	(void)signal(SIGXFSZ, SIG_IGN);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/base/alloc.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,4 +36,11 @@ void *xreallocarray(void *old, size_t count, size_t size)
 char *xstrdup(const char *text)
 {
 	return have(strdup(text), strlen(text) + 1);
+}
+
+void free_wiped(void *memory)
+{
+	if (memory != NULL)
+		explicit_bzero(memory, malloc_usable_size(memory));
+	free(memory);
 }

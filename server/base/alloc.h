@@ -20,5 +20,10 @@ void *xmalloc(size_t size) WARN_UNUSED;
 void *xcalloc(size_t count, size_t size) WARN_UNUSED;
 void *xreallocarray(void *old, size_t count, size_t size) WARN_UNUSED;
 char *xstrdup(const char *text) WARN_UNUSED;
+/*
+ * free() for a library whose memory may have held secrets: all of the block is
+ * overwritten first. NULL is fine. Any thread.
+ */
+void free_wiped(void *memory);
 
 #endif

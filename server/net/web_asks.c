@@ -10,13 +10,13 @@
  *	{"status": 201, "body": {"bot": "crazy", "token": "hill_..."}}
  *	{"status": 409, "code": "name-taken", "detail": "..."}
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
+#include "server/base/address.h"
 #include "server/base/clock.h"
 #include "server/net/net_internal.h"
 #include "server/store/register.h"
@@ -56,6 +56,21 @@ void net_web_ask(struct net *net, uint64_t id, char *text_take, size_t len)
 	question->text = text_take;
 	question->len = len;
 	mailbox_post(&net->asks, &question->mail);
+}
+
+/* Questions and answers hold tokens: none stays in memory. */
+static void wipe_text(char *text)
+{
+	if (text != NULL)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+static void question_free(struct question *question)
+{
+	explicit_bzero(question->text, question->len);
+	free(question->text);
+	free(question);
 }
 
 static const char *text_of(const struct ask_job *job, const char *field)
@@ -106,16 +121,16 @@ static void do_register(struct ask_job *job)
 	if (err == 0) {
 		job->answer = success(201, joined.name, joined.token);
 		job->has_changed = true;
-		explicit_bzero(&joined, sizeof(joined));
 	} else {
 		job->answer = refusal(err, error.text);
 	}
+	explicit_bzero(&joined, sizeof(joined));
 }
 
 static void do_rotate(struct ask_job *job)
 {
 	const char *bot = text_of(job, "bot");
-	char token[STORE_TOKEN_BYTES];
+	char token[STORE_TOKEN_BYTES] = "";
 	struct store_error error = { "" };
 	int64_t bot_id;
 	int err = store_web_token(job->base.net->store, bot,
@@ -126,10 +141,10 @@ static void do_rotate(struct ask_job *job)
 	if (err == 0) {
 		job->answer = success(201, bot, token);
 		job->has_changed = true;
-		explicit_bzero(token, sizeof(token));
 	} else {
 		job->answer = refusal(err, error.text);
 	}
+	explicit_bzero(token, sizeof(token));
 }
 
 static void work(struct pool_job *pool_job)
@@ -162,23 +177,11 @@ static void finish(struct net_job *net_job)
 	if (net->answer != NULL && reply != NULL)
 		net->answer(net->answer_arg, job->id, reply);
 	else
-		free(reply);
+		wipe_text(reply);
 	json_decref(job->question);
 	json_decref(job->answer);
 	free(job);
 	net_act(net);
-}
-
-/* TEXT, as an address of the lobby's: IPv4 mapped into IPv6. */
-static bool parse_address(const char *text, uint8_t ret[LOBBY_ADDRESS_BYTES])
-{
-	if (text == NULL)
-		return false;
-	if (inet_pton(AF_INET6, text, ret) == 1)
-		return true;
-	memset(ret, 0, LOBBY_ADDRESS_BYTES);
-	ret[10] = ret[11] = 0xff;
-	return inet_pton(AF_INET, text, ret + 12) == 1;
 }
 
 /*
@@ -188,13 +191,14 @@ static bool parse_address(const char *text, uint8_t ret[LOBBY_ADDRESS_BYTES])
 static bool may_write(struct net *net, struct ask_job *job)
 {
 	const char *what = text_of(job, "do");
+	const char *from = text_of(job, "address");
 	uint8_t address[LOBBY_ADDRESS_BYTES];
 	uint32_t wait_s;
 
 	if (what == NULL)
 		return true;
 	/* Those with a scope, which it cannot read, count as one. */
-	if (!parse_address(text_of(job, "address"), address))
+	if (from == NULL || !address_parse(from, strlen(from), address))
 		memset(address, 0, sizeof(address));
 	wait_s = lobby_register_wait_s(net->lobby, address, clock_now_us());
 	if (wait_s == 0)
@@ -221,9 +225,7 @@ void net_take_web_asks(struct net *net)
 		job->id = question->id;
 		job->question =
 			json_loadb(question->text, question->len, 0, NULL);
-		explicit_bzero(question->text, question->len);
-		free(question->text);
-		free(question);
+		question_free(question);
 		job->base.net = net;
 		if (may_write(net, job))
 			net_submit(net, &job->base, work, finish);
@@ -242,8 +244,7 @@ void net_drop_web_asks(struct net *net)
 		struct question *question =
 			MAIL_OF(mail, struct question, mail);
 
-		free(question->text);
-		free(question);
+		question_free(question);
 		mail = next;
 	}
 }

@@ -176,6 +176,9 @@ void reply_json(struct web_call *call, unsigned status, json_t *value_take)
 		return;
 	}
 	reply_bytes(call, status, REPLY_JSON, text, strlen(text));
+	/* What was made is a token. */
+	if (status == 201)
+		explicit_bzero(text, strlen(text));
 	free(text);
 }
 

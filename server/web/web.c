@@ -109,6 +109,9 @@ static void read_letters(struct web *web, bool is_over)
 		else if (letter->kind == LETTER_ANSWER && !is_over)
 			take_answer(web, letter->id, letter->reply);
 		feed_release(&letter->feed);
+		/* It may hold a token. */
+		if (letter->reply != NULL)
+			explicit_bzero(letter->reply, strlen(letter->reply));
 		free(letter->reply);
 		free(letter);
 		mail = next;
@@ -129,6 +132,8 @@ void web_ask(struct web_call *call, json_t *command_take,
 	json_decref(command_take);
 	if (web->settings.command == NULL || text == NULL ||
 	    web->ncommands == WEB_COMMANDS_MAX) {
+		if (text != NULL)
+			explicit_bzero(text, strlen(text));
 		free(text);
 		reply_problem(call, 503, "busy",
 			      "nothing can be written just now");

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import socket
 
 import pytest
@@ -177,3 +178,48 @@ def test_registrations_count_for_who_is_behind_the_proxy(start_hilld, tmp_path):
 def test_a_proxy_that_is_no_address_is_refused(start_hilld, value):
     with pytest.raises(AssertionError, match="has ended, status 2"):
         start_hilld("--set", f"http-trusted-proxy={value}")
+
+
+def memory_of(process):
+    """All that PROCESS can write to, part by part."""
+    try:
+        memory = open(f"/proc/{process.pid}/mem", "rb", 0)
+    except PermissionError as why:
+        pytest.skip(f"its memory may not be read: {why}")
+    with memory, open(f"/proc/{process.pid}/maps", encoding="ascii") as maps:
+        for line in maps:
+            start, end, rights = re.match(r"(\w+)-(\w+) (\S+)", line).groups()
+            if not rights.startswith("rw"):
+                continue
+            at, end = int(start, 16), int(end, 16)
+            if end - at > 1 << 30:
+                continue  # a sanitizer's own
+            while at < end:
+                size = min(1 << 24, end - at)
+                try:
+                    memory.seek(at)
+                    yield memory.read(size)
+                except (OSError, ValueError, OverflowError):
+                    pass  # a hole
+                at += size
+
+
+def test_no_token_stays_in_memory(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path)
+    first = server.add_bot("first", owner="someone")
+    secrets = {}
+    for number in range(4):
+        made = web.post("/bots", {"name": f"bot-{number}"}, Authorization=f"Bearer {first}")
+        secrets["made", number] = made["token"]
+        new = web.post(f"/bots/bot-{number}/token", "", Authorization=f"Bearer {made['token']}")
+        secrets["new", number] = new["token"]
+        secrets["wrong", number] = f"hill_{os.urandom(32).hex()}"
+        web.post(f"/bots/bot-{number}/token", "", 401,
+                 Authorization=f"Bearer {secrets['wrong', number]}")
+        secrets["invite", number] = os.urandom(32).hex()
+        web.post("/bots", {"name": f"other-{number}", "invite": secrets["invite", number]}, 401)
+        secrets["unasked", number] = os.urandom(32).hex()
+        web.ask(f"{API}/health", Authorization=f"Bearer {secrets['unasked', number]}")
+    found = {name for part in memory_of(server.process) for name, secret in secrets.items()
+             if secret[8:].encode() in part}
+    assert not found
