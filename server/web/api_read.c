@@ -264,7 +264,7 @@ void api_tournament_matches(struct web_call *call)
 		limit_of(call), &list, &next, &error);
 
 	if (err < 0)
-		reply_store_problem(call, err, error.text);
+		reply_tournament_problem(call, err, error.text);
 	else
 		reply_page(call, "matches", list, next);
 }

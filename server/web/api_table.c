@@ -130,11 +130,9 @@ static void keep(struct table_cache *cache, struct table_job *job)
 
 static void answer(struct web_call *call, const struct table_job *job)
 {
-	if (job->base.rc == -EACCES)
-		reply_problem(call, 404, "under-embargo", "%s",
-			      job->base.error.text);
-	else if (job->base.rc < 0)
-		reply_store_problem(call, job->base.rc, job->base.error.text);
+	if (job->base.rc < 0)
+		reply_tournament_problem(call, job->base.rc,
+					 job->base.error.text);
 	else if (job->reply.bytes == NULL)
 		reply_problem(call, 500, "out-of-memory",
 			      "there is no memory for this reply");

@@ -234,6 +234,14 @@ void reply_store_problem(struct web_call *call, int err, const char *text)
 	}
 }
 
+void reply_tournament_problem(struct web_call *call, int err, const char *text)
+{
+	if (err == -EACCES)
+		reply_problem(call, 403, "under-embargo", "%s", text);
+	else
+		reply_store_problem(call, err, text);
+}
+
 void reply_page(struct web_call *call, const char *name, json_t *list_take,
 		int64_t next)
 {

@@ -54,6 +54,8 @@ void reply_problem(struct web_call *call, unsigned status, const char *code,
 		   const char *format, ...) PRINTF_LIKE(4, 5);
 /* What -errno of a store_web_* call comes to; TEXT is the store's. */
 void reply_store_problem(struct web_call *call, int err, const char *text);
+/* Likewise of a tournament, whose results may be under embargo (-EACCES). */
+void reply_tournament_problem(struct web_call *call, int err, const char *text);
 /* {NAME: LIST, "next": NEXT or null}; LIST is taken over. */
 void reply_page(struct web_call *call, const char *name, json_t *list_take,
 		int64_t next);
