@@ -378,6 +378,26 @@ static int look_at_map(struct search *search)
 	return err < 0 ? err : 0;
 }
 
+/* Two games may have a map of the same name: then the filter says which. */
+static int find_map(struct search *search)
+{
+	const struct web_filter *filter = search->filter;
+	int64_t game = 0;
+	int err = 0;
+
+	if (filter->game != NULL)
+		err = find_id(search,
+			      "SELECT id FROM game WHERE ?1 = 0 AND name = ?2",
+			      0, filter->game, &game);
+	if (err == 0)
+		err = find_id(search,
+			      "SELECT p.id FROM map p WHERE (?1 = 0 OR "
+			      "p.game_id = ?1) AND p.name = ?2 AND " VISIBLE_MAP
+			      " AND " VISIBLE_MAP_IDLE " ORDER BY p.id LIMIT 1",
+			      game, filter->map, &search->map_id);
+	return err == 0 ? look_at_map(search) : err;
+}
+
 static int find_names(struct search *search)
 {
 	const struct web_filter *filter = search->filter;
@@ -399,13 +419,7 @@ static int find_names(struct search *search)
 		err = web_ladder_id(search->db, filter->ladder,
 				    &search->ladder_id, search->error);
 	if (err == 0 && filter->map != NULL)
-		err = find_id(search,
-			      "SELECT p.id FROM map p WHERE ?1 = 0 AND "
-			      "p.name = ?2 AND " VISIBLE_MAP
-			      " AND " VISIBLE_MAP_IDLE " LIMIT 1",
-			      0, filter->map, &search->map_id);
-	if (err == 0 && search->map_id != 0)
-		err = look_at_map(search);
+		err = find_map(search);
 	return err;
 }
 

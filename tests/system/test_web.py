@@ -12,7 +12,7 @@ import zlib
 
 import pytest
 
-from arena import RABBITS, add_battle, add_rabbits, rss_kib
+from arena import MINE, RABBITS, add_battle, add_rabbits, rss_kib
 from conftest import BUILD, TOP, wait_until
 from web import (API, SECRETS, add_instance, add_match, check_shape, insert, open_database,
                  start_web)
@@ -280,6 +280,52 @@ def test_filters_leave_what_they_say(site):
     for bad in ("limit=0", "limit=201", "limit=x", "before=-1", "since=yesterday", "status=lost",
                 "bot=", "x=1", "limit=1&limit=2", "before=9223372036854775808"):
         assert web.get(f"/matches?{bad}", 400)["status"] == 400
+
+
+def test_matches_are_found_by_a_drawn_map_when_it_is_shown(start_hilld, tmp_path):
+    """Neither before its round has closed nor while it waits in stock."""
+    server, web = start_web(start_hilld, tmp_path)
+    server.admin("ladder add", name="mine", game="lambda-mining", generate="small,flood",
+                 round_runs=2)
+    played = []
+    for name in ("ann", "bob", "cid"):
+        peer = server.peer().login(name, server.add_bot(name))
+        played.append(peer.ready("mine"))
+        peer.say("A", "@leave")
+        peer.expect(f"@result {played[-1]} ")
+
+    def maps():
+        return {row["name"] for row in web.get("/maps")["maps"]}
+    shown = wait_until("the first round is closed", maps)
+    assert len(shown) == 1
+    for query in ("", "&game=lambda-mining", "&ladder=mine"):
+        found = web.get(f"/matches?map={min(shown)}{query}")["matches"]
+        assert [row["id"] for row in found] == played[1::-1], query
+    assert web.ask(f"{API}/maps/lambda-mining/{min(shown)}")[0] == 200
+    with open_database(server.database) as c:
+        drawn = {name for name, in c.execute("SELECT name FROM map")}
+    assert len(drawn) >= 2
+    for name in drawn - shown:
+        assert web.get(f"/matches?map={name}", 404)["code"] == "not-found"
+        assert web.ask(f"{API}/maps/lambda-mining/{name}")[0] == 404
+
+
+def test_a_map_of_two_games_is_told_apart_by_the_game(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path)
+    add_rabbits(server, "same")
+    server.admin("map add", name="same.map", game="lambda-mining",
+                 data=base64.b64encode(MINE).decode())
+    server.admin("ladder add", name="mine", game="lambda-mining", maps=["same.map"])
+    server.add_bot("ant")
+    with open_database(server.database) as c:
+        for number, ladder in ((1, "same"), (2, "mine")):
+            add_match(c, one(c, "SELECT id FROM ladder WHERE name = ?", ladder),
+                      add_instance(c, number, 1), [1], number)
+    for number, game in ((1, "rabbit-runner"), (2, "lambda-mining")):
+        found = web.get(f"/matches?map=same.map&game={game}")["matches"]
+        assert [row["id"] for row in found] == [number]
+    web.get("/matches?map=same.map&game=image-battle", 404)
+    web.get("/matches?map=same.map&game=chess", 404)
 
 
 def test_a_match_is_seen_turn_by_turn(site):
