@@ -76,7 +76,7 @@ static const struct key keys[] = {
 	{ "log-level", KIND_LEVEL, false, AT(log_level), 0, 0, LOG_LEVEL_INFO, "info",
 	  "the least grave lines to write: error, warn, info or debug", NULL },
 	{ "workers", KIND_NUMBER, true, AT(workers), 1, 64, 2, NULL,
-	  "threads for long computations and for reading maps", NULL },
+	  "threads for long computations: big turns and new maps", NULL },
 	NUMBER("drain-seconds", drain_seconds, 0, 86400, 60,
 	       "how long running matches may go on after SIGTERM"),
 	NUMBER("login-seconds", login_seconds, 1, 3600, LIMIT_LOGIN_MS / 1000,

@@ -113,5 +113,5 @@ void net_ask(struct net *net, const struct lobby_ask *ask)
 	struct ask_job *job = xcalloc(1, sizeof(*job));
 
 	job->ask = ask;
-	net_submit(net, &job->base, run_ask, finish_ask);
+	net_submit(net, NET_WRITING, &job->base, run_ask, finish_ask);
 }

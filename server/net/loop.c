@@ -454,6 +454,16 @@ static struct event_base *new_base(void)
 	return base;
 }
 
+static int start_pools(struct net *net, unsigned workers)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < NET_NPOOLS && rc == 0; i++)
+		rc = pool_new(&net->pools[i], i == NET_COMPUTING ? workers : 1,
+			      &net->done);
+	return rc;
+}
+
 int net_new(struct net **ret, const struct net_settings *settings,
 	    struct store *store, struct net_error *error)
 {
@@ -480,7 +490,7 @@ int net_new(struct net **ret, const struct net_settings *settings,
 	net->base = new_base();
 	rc = net->base == NULL ? -ENOMEM : add_events(net);
 	if (rc == 0)
-		rc = pool_new(&net->pool, settings->workers, &net->done);
+		rc = start_pools(net, settings->workers);
 	if (rc < 0) {
 		net_free(net);
 		return net_fail(error, rc, "event loop: %s", strerror(-rc));
@@ -501,8 +511,10 @@ int net_new(struct net **ret, const struct net_settings *settings,
 /* Jobs first: a map or a match in a worker's hands belongs to the lobby. */
 static void free_jobs(struct net *net)
 {
-	pool_free(net->pool);
-	net->pool = NULL;
+	for (unsigned i = 0; i < NET_NPOOLS; i++) {
+		pool_free(net->pools[i]);
+		net->pools[i] = NULL;
+	}
 	if (net->lobby == NULL)
 		return;
 	/* What finishing leads to is not carried out any more. */

@@ -6,8 +6,10 @@
  *	listener.c  accepts; rests when descriptors are out
  *	conn.c      a connection: reads, sends, closes
  *	actions.c   carries out what the lobby decided
- *	jobs.c      what goes to the workers and comes back
+ *	jobs.c      what goes to the workers and comes back: maps, matches
+ *	commands.c  likewise what the host says
  *	asks.c      likewise what peers want of the store
+ *	web_asks.c  likewise what the web side wants of it
  *	control.c   the control socket
  *	loop.c      turns, deadlines, signals, the store's events
  *
@@ -48,6 +50,18 @@ enum {
 
 struct control;
 struct store_error; /* server/store/store.h */
+
+/*
+ * Whose thread a job is for. Apart, so that a match that computes keeps no
+ * author from registering, and a host's long command no map from being read.
+ */
+enum net_pool {
+	NET_COMPUTING, /* `workers` threads: BUSY matches, maps to be made */
+	NET_READING,   /* one: maps to be read, the status */
+	NET_WRITING,   /* one, as the store lets one write at a time; what it
+			  read of the catalogue comes back in order */
+	NET_NPOOLS
+};
 
 /* What a worker does for the loop; the first member of each job. */
 struct net_job {
@@ -100,12 +114,12 @@ struct listener {
 };
 
 struct net {
-	struct event_base *base;   /* owned */
-	struct lobby *lobby;       /* owned */
-	struct store *store;       /* borrowed */
-	struct pool *pool;         /* owned */
-	struct mailbox done;       /* jobs that workers have finished */
-	struct row_catalogue rows; /* what the lobby was given last */
+	struct event_base *base;        /* owned */
+	struct lobby *lobby;            /* owned */
+	struct store *store;            /* borrowed */
+	struct pool *pools[NET_NPOOLS]; /* owned */
+	struct mailbox done;            /* jobs that workers have finished */
+	struct row_catalogue rows;      /* what the lobby was given last */
 	struct net_settings settings;
 	struct control *control; /* owned, or NULL */
 
@@ -217,14 +231,18 @@ void net_take_web_asks(struct net *net);
 void net_drop_web_asks(struct net *net);
 
 /* ---- jobs.c ---- */
-/* RUN the job on a worker, then FINISH it on the loop. */
-void net_submit(struct net *net, struct net_job *job,
+/* RUN the job on a worker of POOL, then FINISH it on the loop. */
+void net_submit(struct net *net, enum net_pool pool, struct net_job *job,
 		void (*run)(struct pool_job *job),
 		void (*finish)(struct net_job *job));
 void net_load_map(struct net *net, int64_t map_id);
 /* What LOBBY_MAKE_MAP asks for. */
 void net_make_map(struct net *net, const struct lobby_action *action);
 void net_run_match(struct net *net, struct lobby_play *play);
+/* Finish the jobs that have come back. */
+void net_finish_jobs(struct net *net);
+
+/* ---- commands.c ---- */
 /*
  * Have COMMAND (one JSON text, taken over) carried out by the store on a
  * worker; then control_reply(ID, ...) is called on the loop.
@@ -232,8 +250,6 @@ void net_run_match(struct net *net, struct lobby_play *play);
 void net_admin(struct net *net, uint64_t id, char *command_take, size_t len);
 /* Start the tournaments whose time has come. */
 void net_start_tournaments(struct net *net);
-/* Finish the jobs that have come back. */
-void net_finish_jobs(struct net *net);
 
 /* ---- asks.c ---- */
 /* Have the store carry out ASK; then lobby_answered. */

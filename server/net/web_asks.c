@@ -30,7 +30,7 @@ struct question {
 	size_t len;
 };
 
-struct ask_job {
+struct web_ask {
 	struct net_job base; /* first */
 	uint64_t id;
 	json_t *question; /* owned */
@@ -73,7 +73,7 @@ static void question_free(struct question *question)
 	free(question);
 }
 
-static const char *text_of(const struct ask_job *job, const char *field)
+static const char *text_of(const struct web_ask *job, const char *field)
 {
 	return json_string_value(json_object_get(job->question, field));
 }
@@ -108,7 +108,7 @@ static json_t *success(unsigned status, const char *bot, const char *token)
 			 "body", "bot", bot, "token", token);
 }
 
-static void do_register(struct ask_job *job)
+static void do_register(struct web_ask *job)
 {
 	const struct store_joiner joiner = { .name = text_of(job, "name"),
 					     .invite = text_of(job, "invite"),
@@ -127,7 +127,7 @@ static void do_register(struct ask_job *job)
 	explicit_bzero(&joined, sizeof(joined));
 }
 
-static void do_rotate(struct ask_job *job)
+static void do_rotate(struct web_ask *job)
 {
 	const char *bot = text_of(job, "bot");
 	char token[STORE_TOKEN_BYTES] = "";
@@ -149,7 +149,7 @@ static void do_rotate(struct ask_job *job)
 
 static void work(struct pool_job *pool_job)
 {
-	struct ask_job *job = (struct ask_job *)(void *)pool_job;
+	struct web_ask *job = (struct web_ask *)(void *)pool_job;
 	const char *what = text_of(job, "do");
 	struct store_error error;
 
@@ -164,7 +164,7 @@ static void work(struct pool_job *pool_job)
 
 static void finish(struct net_job *net_job)
 {
-	struct ask_job *job = (struct ask_job *)(void *)net_job;
+	struct web_ask *job = (struct web_ask *)(void *)net_job;
 	struct net *net = net_job->net;
 	char *reply = job->answer == NULL
 			      ? xstrdup("{}")
@@ -188,7 +188,7 @@ static void finish(struct net_job *net_job)
  * Registrations and new tokens count by address, with those of the bots' port.
  * False: JOB has been answered.
  */
-static bool may_write(struct net *net, struct ask_job *job)
+static bool may_write(struct net *net, struct web_ask *job)
 {
 	const char *what = text_of(job, "do");
 	const char *from = text_of(job, "address");
@@ -220,7 +220,7 @@ void net_take_web_asks(struct net *net)
 		struct mail *next = mail->next;
 		struct question *question =
 			MAIL_OF(mail, struct question, mail);
-		struct ask_job *job = xcalloc(1, sizeof(*job));
+		struct web_ask *job = xcalloc(1, sizeof(*job));
 
 		job->id = question->id;
 		job->question =
@@ -228,7 +228,7 @@ void net_take_web_asks(struct net *net)
 		question_free(question);
 		job->base.net = net;
 		if (may_write(net, job))
-			net_submit(net, &job->base, work, finish);
+			net_submit(net, NET_WRITING, &job->base, work, finish);
 		else
 			finish(&job->base);
 		mail = next;

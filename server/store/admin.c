@@ -388,13 +388,15 @@ static int carry_out(struct admin *admin, const struct admin_command *command)
 				    "%s is opened for reading only",
 				    store->path);
 	admin->db = command->writes ? &store->write : store->read;
-	/* One at a time: what prepare has read still holds in run. */
-	(void)pthread_mutex_lock(&store->admin_lock);
+	/* One writes at a time: what prepare has read still holds in run. */
+	if (command->writes)
+		(void)pthread_mutex_lock(&store->admin_lock);
 	if (command->prepare != NULL)
 		err = command->prepare(admin);
 	if (err == 0 && command->run != NULL)
 		err = run_locked(admin, command);
-	(void)pthread_mutex_unlock(&store->admin_lock);
+	if (command->writes)
+		(void)pthread_mutex_unlock(&store->admin_lock);
 	if (admin->release != NULL)
 		admin->release(admin->data);
 	json_decref(admin->told);

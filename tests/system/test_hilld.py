@@ -7,6 +7,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import threading
 
 from conftest import HILLD, TOP, wait_until
 
@@ -207,3 +208,33 @@ def test_status_tells_what_goes_on(hilld):
     assert status["logged_in"] == 1
     assert status["listen"] == [f"127.0.0.1:{hilld.port}"]
     json.dumps(status)
+
+
+def test_writes_that_wait_keep_no_reader_and_no_match_waiting(hilld):
+    add_rabbits(hilld)
+    peer = hilld.peer().login("crazy", hilld.add_bot("crazy"))
+    peer.ready("rabbit-runner")  # numbers for matches are reserved now
+    play_out(peer)
+    peer.say("@leave")
+    # This one's map is not in memory yet.
+    hilld.add_map("u.map", "rabbit-runner", MAP + b"\n")
+    hilld.admin("ladder add", name="unread", game="rabbit-runner", maps=["u.map"],
+                params="turns=3", turn_ms=20000, rated=False)
+    replies = []
+    other = sqlite3.connect(hilld.database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waiting = [threading.Thread(target=lambda name=name: replies.append(hilld.add_bot(name)))
+               for name in ("one", "two", "three")]
+    for thread in waiting:
+        thread.start()
+    try:
+        hilld.admin("status")
+        peer.ready("unread")
+        play_out(peer)
+        assert not replies
+    finally:
+        other.execute("ROLLBACK")
+        for thread in waiting:
+            thread.join()
+        other.close()
+    assert len(replies) == 3
