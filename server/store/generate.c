@@ -95,25 +95,17 @@ static int find_same(struct db *db, const struct fresh_map *map,
 static int put(struct store *store, const struct fresh_map *map,
 	       struct row_map *ret, struct store_error *error)
 {
-	struct db *db = &store->write;
 	struct row_map row;
-	int err;
+	int err = write_begin(store, error);
 
-	(void)pthread_mutex_lock(&db->lock);
-	err = db_begin(db, error);
 	if (err != 0)
-		goto out;
-	err = insert(db, map, error);
+		return err;
+	err = insert(&store->write, map, error);
 	if (err == 0)
-		err = find_same(db, map, &row, error);
-	if (err == 0)
-		err = db_commit(db, error);
-	else
-		db_rollback(db);
+		err = find_same(&store->write, map, &row, error);
+	err = write_end(store, err, error);
 	if (err == 0)
 		*ret = row;
-out:
-	(void)pthread_mutex_unlock(&db->lock);
 	return err;
 }
 
@@ -141,7 +133,7 @@ int store_drop_stock(struct store *store, unsigned *ret_count,
 		     struct store_error *error)
 {
 	struct query query;
-	int err = join_begin(store, error);
+	int err = write_begin(store, error);
 
 	if (err != 0)
 		return err;
@@ -155,7 +147,7 @@ int store_drop_stock(struct store *store, unsigned *ret_count,
 	err = query_run(&query);
 	if (err == 0)
 		*ret_count = (unsigned)sqlite3_changes(store->write.handle);
-	return join_end(store, err, error);
+	return write_end(store, err, error);
 }
 
 int save_show_map(struct db *db, int64_t map_id, int64_t now_us,

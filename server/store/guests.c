@@ -53,9 +53,9 @@ static int make(struct db *db, struct store_error *error)
 
 int store_guests(struct store *store, struct store_error *error)
 {
-	int err = join_begin(store, error);
+	int err = write_begin(store, error);
 
 	if (err != 0)
 		return err;
-	return join_end(store, make(&store->write, error), error);
+	return write_end(store, make(&store->write, error), error);
 }

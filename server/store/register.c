@@ -22,32 +22,6 @@ void store_get_rules(struct store *store, struct store_rules *ret)
 	(void)pthread_mutex_unlock(&store->rules_lock);
 }
 
-int join_begin(struct store *store, struct store_error *error)
-{
-	int err;
-
-	if (store->mode == STORE_READ) {
-		store_error_set(error, "%s: opened for reading only",
-				store->path);
-		return -EROFS;
-	}
-	(void)pthread_mutex_lock(&store->write.lock);
-	err = db_begin(&store->write, error);
-	if (err != 0)
-		(void)pthread_mutex_unlock(&store->write.lock);
-	return err;
-}
-
-int join_end(struct store *store, int err, struct store_error *error)
-{
-	if (err == 0)
-		err = db_commit(&store->write, error);
-	else
-		db_rollback(&store->write);
-	(void)pthread_mutex_unlock(&store->write.lock);
-	return err;
-}
-
 static bool is_given(const char *text)
 {
 	return text != NULL && *text != '\0';
@@ -305,11 +279,11 @@ int store_register(struct store *store, const struct store_joiner *joiner,
 	if (err != 0)
 		return err;
 	store_get_rules(store, &rules);
-	err = join_begin(store, error);
+	err = write_begin(store, error);
 	if (err != 0)
 		return err;
 	err = add_bot(&store->write, &rules, joiner, &joined, error);
-	err = join_end(store, err, error);
+	err = write_end(store, err, error);
 	if (err == 0)
 		*ret = joined;
 	explicit_bzero(&joined, sizeof(joined));
@@ -320,14 +294,14 @@ int store_rotate(struct store *store, int64_t bot_id,
 		 char ret_token[STORE_TOKEN_BYTES], struct store_error *error)
 {
 	char token[STORE_TOKEN_BYTES] = "";
-	int err = join_begin(store, error);
+	int err = write_begin(store, error);
 
 	if (err != 0)
 		return err;
 	err = revoke_tokens(&store->write, bot_id, error);
 	if (err == 0)
 		err = new_token(&store->write, bot_id, token, NULL, error);
-	err = join_end(store, err, error);
+	err = write_end(store, err, error);
 	if (err == 0)
 		memcpy(ret_token, token, sizeof(token));
 	explicit_bzero(token, sizeof(token));

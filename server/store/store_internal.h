@@ -30,8 +30,9 @@ struct store {
 	struct db *read;   /* own_read, or write where there is but one */
 	uint64_t readings; /* of the catalogue; under the lock of `read` */
 	struct writer *writer;
-	pthread_mutex_t admin_lock; /* one command of the host at a time */
-	struct store_rules rules;   /* under the next */
+	pthread_mutex_t
+		admin_lock; /* one writing command of the host at a time */
+	struct store_rules rules; /* under the next */
 	pthread_mutex_t rules_lock;
 };
 
@@ -68,14 +69,12 @@ int save_show_map(struct db *db, int64_t map_id, int64_t now_us,
 /* Note the newest version of every engine that is linked in. */
 int save_games(struct db *db, struct store_error *error) WARN_UNUSED;
 
-/* register.c */
-/* The write connection's lock and a transaction; -EROFS. */
-int join_begin(struct store *store, struct store_error *error) WARN_UNUSED;
-/* Commit, or with ERR roll back; the lock is free. ERR, or the commit's. */
-int join_end(struct store *store, int err,
-	     struct store_error *error) WARN_UNUSED;
-
 /* writer.c */
+/* The write connection's lock and a transaction; -EROFS. */
+int write_begin(struct store *store, struct store_error *error) WARN_UNUSED;
+/* Commit, or with ERR roll back; the lock is free. ERR, or the commit's. */
+int write_end(struct store *store, int err,
+	      struct store_error *error) WARN_UNUSED;
 /* End the thread as store_writer_stop(store, 0) does and free all. */
 void writer_free(struct store *store);
 

@@ -519,14 +519,14 @@ int store_cancel_unplayable(struct store *store, struct buf *told,
 			    struct store_error *error)
 {
 	struct row_catalogue rows = { 0 };
-	int err = join_begin(store, error);
+	int err = write_begin(store, error);
 
 	if (err != 0)
 		return err;
 	err = tournament_read_open(&store->write, &rows, error);
 	if (err == 0)
 		err = cancel_refused(&store->write, &rows, told, error);
-	err = join_end(store, err, error);
+	err = write_end(store, err, error);
 	row_catalogue_release(&rows);
 	return err;
 }

@@ -174,12 +174,12 @@ int store_version(struct store *store, int64_t bot_id, const char *label,
 	int err;
 
 	store_get_rules(store, &rules);
-	err = join_begin(store, error);
+	err = write_begin(store, error);
 	if (err != 0)
 		return err;
 	err = find_or_make(&store->write, bot_id, label, is_candidate,
 			   rules.versions_per_bot, &id, &is_new, error);
-	err = join_end(store, err, error);
+	err = write_end(store, err, error);
 	if (err == 0) {
 		*ret_version_id = id;
 		*ret_is_new = is_new;

@@ -479,10 +479,8 @@ void writer_free(struct store *store)
 	store->writer = NULL;
 }
 
-int store_reserve_ids(struct store *store, struct row_ids *ret,
-		      struct store_error *error)
+int write_begin(struct store *store, struct store_error *error)
 {
-	struct db *db = &store->write;
 	int err;
 
 	if (store->mode == STORE_READ) {
@@ -490,39 +488,41 @@ int store_reserve_ids(struct store *store, struct row_ids *ret,
 				store->path);
 		return -EROFS;
 	}
-	(void)pthread_mutex_lock(&db->lock);
-	err = db_begin(db, error);
-	if (err == 0) {
-		err = save_id_block(db, ret, error);
-		if (err == 0)
-			err = db_commit(db, error);
-		else
-			db_rollback(db);
-	}
-	(void)pthread_mutex_unlock(&db->lock);
+	(void)pthread_mutex_lock(&store->write.lock);
+	err = db_begin(&store->write, error);
+	if (err != 0)
+		(void)pthread_mutex_unlock(&store->write.lock);
 	return err;
+}
+
+int write_end(struct store *store, int err, struct store_error *error)
+{
+	if (err == 0)
+		err = db_commit(&store->write, error);
+	else
+		db_rollback(&store->write);
+	(void)pthread_mutex_unlock(&store->write.lock);
+	return err;
+}
+
+int store_reserve_ids(struct store *store, struct row_ids *ret,
+		      struct store_error *error)
+{
+	int err = write_begin(store, error);
+
+	if (err != 0)
+		return err;
+	err = save_id_block(&store->write, ret, error);
+	return write_end(store, err, error);
 }
 
 int store_save(struct store *store, const struct match_record *record,
 	       struct store_error *error)
 {
-	struct db *db = &store->write;
-	int err;
+	int err = write_begin(store, error);
 
-	if (store->mode == STORE_READ) {
-		store_error_set(error, "%s: opened for reading only",
-				store->path);
-		return -EROFS;
-	}
-	(void)pthread_mutex_lock(&db->lock);
-	err = db_begin(db, error);
-	if (err == 0) {
-		err = save_record(db, record, error);
-		if (err == 0)
-			err = db_commit(db, error);
-		else
-			db_rollback(db);
-	}
-	(void)pthread_mutex_unlock(&db->lock);
-	return err;
+	if (err != 0)
+		return err;
+	err = save_record(&store->write, record, error);
+	return write_end(store, err, error);
 }
