@@ -9,7 +9,9 @@
  * the ladder, so it comes about as soon as what they play now is over. A
  * connection that sits at a set (peer->set_id) plays nothing but that.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>

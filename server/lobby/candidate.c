@@ -13,7 +13,9 @@
  * While its predecessor is there, a candidate plays nothing else on the
  * ladder. The predecessor has its own matches in between.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -6,7 +6,10 @@
  * Bots and ladders are told apart by id: one that stays keeps its object, and
  * whatever points to it. One that goes lives on until nothing does.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check.c - what must always be true of a lobby; for tests. */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
 
 #include <assert.h>
 

@@ -9,6 +9,7 @@
  * A map's seed is drawn by itself: the map tells nothing of the match's.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <errno.h>

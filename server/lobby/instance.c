@@ -10,6 +10,7 @@
  * are compared on the same instances.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <errno.h>

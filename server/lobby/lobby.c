@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* lobby.c - birth and end, time, the drain, and the state at a glance. */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * matches on them and by the links that they are being sent on.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,6 +4,8 @@
  * figures of server/ladder/pairing_penalty.h; one account a bot and ladder.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 static void log_pause(struct lobby *lobby, const struct bot *bot,
 		      const struct ladder *ladder, const char *why,

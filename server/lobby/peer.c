@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* peer.c - a connection from its first byte to its last. */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>

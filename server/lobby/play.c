@@ -6,7 +6,10 @@
  * turn moves its match's deadline on without a touch of the heap, and when
  * the old one is due the play is put where it belongs by then.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>

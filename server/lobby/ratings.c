@@ -6,6 +6,7 @@
  * rounds and such readings cross: the sequence says which is the newer.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * same map, parameters and seeds, the same bots on the same seats. When one of
  * them leaves the ladder before, it is dropped.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
 
 #include <errno.h>

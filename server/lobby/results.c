@@ -4,6 +4,7 @@
  * disk. Until then its lines wait with the play, which has no match any more.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>

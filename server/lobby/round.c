@@ -21,6 +21,8 @@
  * other rounds, and the store has closed the old ones.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -15,7 +15,10 @@
  * is no set. A set with a match that came to nothing through our fault is
  * void, and so is one that a shutdown cuts off, at the next start.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -472,9 +475,7 @@ enum hold set_start(struct lobby *lobby, struct ladder *ladder,
 	if (hold != HOLD_NONE)
 		return hold;
 	instance_take(lobby, ladder, NULL, &deal.instance);
-	for (unsigned i = 0; i < deal.seats; i++)
-		seated[(i + deal.instance.number) % deal.seats] =
-			pick->peers[i];
+	start_seat(&deal, pick->peers, seated);
 	deal.round = (struct match_round){
 		.kind = MATCH_ROUND_SET,
 		.number = 1,

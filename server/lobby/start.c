@@ -7,7 +7,10 @@
  * it is its `hold`. One that is held by more than too few seats is in `held`
  * until start_touch_held().
  */
+#include "server/lobby/start.h"
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -426,6 +429,13 @@ static enum hold start_appointment(struct lobby *lobby,
 	return HOLD_NONE;
 }
 
+void start_seat(const struct deal *deal, struct lobby_peer *const *peers,
+		struct lobby_peer **seated)
+{
+	for (unsigned i = 0; i < deal->seats; i++)
+		seated[(i + deal->instance.number) % deal->seats] = peers[i];
+}
+
 /* The first of the queue, PEERS, play the next instance. As start_one. */
 static enum hold start_first(struct lobby *lobby, struct ladder *ladder,
 			     struct lobby_peer *const *peers, int64_t now_us)
@@ -442,9 +452,7 @@ static enum hold start_first(struct lobby *lobby, struct ladder *ladder,
 	if (hold != HOLD_NONE)
 		return hold;
 	instance_take(lobby, ladder, walker, &deal.instance);
-	/* Nobody is always first. */
-	for (unsigned i = 0; i < deal.seats; i++)
-		seated[(i + deal.instance.number) % deal.seats] = peers[i];
+	start_seat(&deal, peers, seated);
 	(void)start_begin(lobby, ladder, seated, &deal, map, cost, now_us);
 	return HOLD_NONE;
 }

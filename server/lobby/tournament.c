@@ -14,6 +14,8 @@
  * on disk. So the disk always holds a beginning of what was decided here, and
  * the rest follows from that again after a crash.
  */
+#include "server/lobby/appointment.h"
+#include "server/lobby/start.h"
 #include "server/lobby/tournament_internal.h"
 
 #include <assert.h>

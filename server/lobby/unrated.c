@@ -13,7 +13,10 @@
  * is left to who waits for rated matches, as long as those may take to get
  * it.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,10 @@
  * A ticket is a place in all queues at once: lower ones came earlier. A peer
  * in a match keeps its entries and tickets, but stands in no queue.
  */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <stdlib.h>

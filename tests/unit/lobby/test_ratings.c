@@ -4,6 +4,7 @@
 
 #include "server/ladder/rating.h"
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/rated.h"
 #include "tests/unit/lobby/script.h"
 #include "tests/unit/unit.h"
 
