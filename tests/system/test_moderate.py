@@ -39,7 +39,7 @@ def test_an_announcement_is_one_line_for_a_while(ctl):
 
 
 def test_void_matches_count_for_nothing_till_they_count_again(played):
-    listed = played.json("match", "list", "--ladder", "rabbits", "--limit", 100)["matches"]
+    listed = played.json("match", "list", "--ladder", "rabbits", "--limit", 1000)["matches"]
     ids = [match["id"] for match in listed if match["status"] == "stored"]
     before = played.json("summary")
     dry = played.json("match", "void", "--ladder", "rabbits", "--reason", "x", "--dry-run")
