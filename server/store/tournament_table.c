@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "server/store/web.h"
+
 json_t *tournament_points_json(int64_t half_points)
 {
 	return half_points % 2 == 0 ? json_integer(half_points / 2)
@@ -15,7 +17,7 @@ static json_t *standing_json(const struct row_tournament *row,
 {
 	const struct row_entrant *entrant = &row->entrants[standing->entrant];
 	json_t *json = json_pack(
-		"{s:i, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:I, s:f, "
+		"{s:i, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:I, s:o, "
 		"s:I}",
 		"rank", (int)standing->rank, "number",
 		(int)standing->entrant + 1, "bot", entrant->bot, "version",
@@ -25,7 +27,7 @@ static json_t *standing_json(const struct row_tournament *row,
 		(int)standing->wins, "draws", (int)standing->draws, "losses",
 		(int)standing->losses, "byes", (int)standing->byes, "forfeits",
 		(int)standing->forfeits, "total", (json_int_t)standing->total,
-		"score", standing->score, "faults",
+		"score", store_web_real(standing->score), "faults",
 		(json_int_t)standing->faults);
 	json_t *ties = json_object();
 

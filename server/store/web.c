@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* web.c - what all readers for the public need. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "server/store/web_internal.h"
+
+/* DBL_MAX to 15 digits is more than DBL_MAX. */
+#define REAL_MOST 1.79769313486231e308
 
 json_t *store_web_time(int64_t us)
 {
@@ -19,6 +23,15 @@ json_t *store_web_time(int64_t us)
 	(void)snprintf(text, sizeof(text), "%s.%03dZ", day,
 		       (int)(us / 1000 % 1000));
 	return json_string(text);
+}
+
+json_t *store_web_real(double value)
+{
+	if (!isfinite(value))
+		return json_null();
+	return json_real(value > REAL_MOST    ? REAL_MOST
+			 : value < -REAL_MOST ? -REAL_MOST
+					      : value);
 }
 
 json_t *web_time_at(struct query *query, int column)

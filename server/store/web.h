@@ -22,6 +22,11 @@
 
 /* "2026-11-29T23:19:13.123Z", or null for 0. */
 json_t *store_web_time(int64_t us);
+/*
+ * VALUE, or null where JSON has no number for it; nor any that is read back as
+ * infinite when it is written with 15 digits, as all of this is.
+ */
+json_t *store_web_real(double value);
 
 /* Which matches; NULL and 0 do not matter. Newest first. */
 struct web_filter {

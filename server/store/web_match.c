@@ -26,10 +26,25 @@ static json_t *faults_at(struct query *query, int column)
 			 (json_int_t)query_i64(query, column + 3));
 }
 
+static json_t *columns_at(struct query *query, int column)
+{
+	json_t *columns = json_loads(query_text(query, column), 0, NULL);
+	json_t *value;
+	size_t i;
+
+	if (columns == NULL)
+		return json_array();
+	json_array_foreach(columns, i, value)
+		if (json_is_real(value))
+			(void)json_array_set_new(
+				columns, i,
+				store_web_real(json_real_value(value)));
+	return columns;
+}
+
 /* A seat is a bot's, a guest's, or somebody's whom the host hides. */
 static json_t *seat_at(struct query *query)
 {
-	json_t *columns = json_loads(query_text(query, 6), 0, NULL);
 	const char *guest = query_text(query, 21);
 	bool is_hidden = query_i64(query, 20) != 0;
 	json_t *bot = json_null();
@@ -39,20 +54,19 @@ static json_t *seat_at(struct query *query)
 	else if (!is_hidden)
 		bot = web_bytes(query_text(query, 1));
 	return json_pack(
-		"{s:I, s:o, s:o, s:I, s:b, s:I, s:f, s:I, s:o, s:s, s:I, s:o, "
+		"{s:I, s:o, s:o, s:I, s:b, s:I, s:o, s:I, s:o, s:s, s:I, s:o, "
 		"s:I, s:I, s:f, s:f, s:f, s:o}",
 		"seat", (json_int_t)query_i64(query, 0), "bot", bot, "version",
 		is_hidden ? json_null() : web_text_at(query, 2),
 		"version_number", (json_int_t)query_i64(query, 3), "house",
 		query_i64(query, 19) != 0, "rank",
 		(json_int_t)query_i64(query, 4), "score",
-		query_double(query, 5), "points",
+		store_web_real(query_double(query, 5)), "points",
 		(json_int_t)query_i64(query, 22), "columns",
-		columns == NULL ? json_array() : columns, "reason",
-		query_text(query, 7), "requests",
-		(json_int_t)query_i64(query, 8), "faults", faults_at(query, 9),
-		"early", (json_int_t)query_i64(query, 13), "banked",
-		(json_int_t)query_i64(query, 14), "max_ms",
+		columns_at(query, 6), "reason", query_text(query, 7),
+		"requests", (json_int_t)query_i64(query, 8), "faults",
+		faults_at(query, 9), "early", (json_int_t)query_i64(query, 13),
+		"banked", (json_int_t)query_i64(query, 14), "max_ms",
 		(double)query_i64(query, 15) / 1000, "total_ms",
 		(double)query_i64(query, 16) / 1000, "lag_ms",
 		(double)query_i64(query, 17) / 1000, "how",

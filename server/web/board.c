@@ -172,7 +172,7 @@ static json_t *line_json(const struct web_table *table,
 		return NULL;
 	if (!table->is_rated) {
 		(void)json_object_set_new(line, "mean_score",
-					  json_real(row->mean));
+					  store_web_real(row->mean));
 		return line;
 	}
 	(void)json_object_set_new(line, "rounds", json_integer(row->rounds));

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Cases from the field that need a whole server: small stacks, NULs, slow readers."""
+import csv
 import json
+import math
 import resource
 import socket
 import sqlite3
+import subprocess
+import sys
 import time
 
 import pytest
 
 from arena import MINE, RABBITS, add_battle, add_mine, add_rabbits
-from conftest import WAIT_S, wait_until
+from conftest import HILLD, WAIT_S, wait_until
 from crowd import Crowd
-from season import IS_LONG
-from web import API, add_instance, add_match, open_database, start_web
+from season import HILLCTL, IS_LONG
+from web import API, add_instance, add_match, insert, open_database, start_web
 
 WAL_MOST = 64 * 1024 * 1024
 RESULTS = 20_000 if IS_LONG else 1000
@@ -94,6 +98,81 @@ def test_bc77_a_nul_in_a_games_line_is_kept_whole(start_hilld, tmp_path, ladder)
     assert first["text"] == {"hex": REPLIES[ladder].hex()}
     peer.say("@help")
     assert peer.line()
+
+
+# What a double can be, and what is read of each in what we write.
+NUMBERS = [(1.8e-308, 1.8e-308), (0.0, 0.0), (-0.0, -0.0), (0.1, 0.1), (math.inf, None),
+           (-math.inf, None), (sys.float_info.max, 1.79769313486231e308),
+           (-sys.float_info.max, -1.79769313486231e308)]
+
+
+def strict(text):
+    """JSON as other readers have it: no NaN, no number past a double."""
+    def real(digits):
+        assert math.isfinite(float(digits)), digits
+        return float(digits)
+    return json.loads(text, parse_float=real, parse_constant=lambda word: pytest.fail(word))
+
+
+def test_bc78_whatever_a_score_is_our_numbers_are_read_again(start_hilld, tmp_path):
+    server = start_hilld()
+    add_rabbits(server, "rabbits", data=RABBITS, seeds="5..5")
+    for number in range(len(NUMBERS)):
+        server.add_bot(f"bot-{number}")
+    server.stop()
+    with open_database(server.database) as c:
+        instance = add_instance(c, 1, 5)
+        for at, (value, _) in enumerate(NUMBERS):
+            add_match(c, 1, instance, [at + 1], at + 1, scores=(value,))
+            insert(c, "tally", ladder_id=1, bot_version_id=at + 1, matches=1, score=value,
+                   last_us=1)
+        c.execute("UPDATE seat SET columns = '[1.7976931348623157e308, 1.8e-308, -0.0, 7]' "
+                  "WHERE match_id = 1")
+    server, web = start_web(start_hilld, tmp_path)
+
+    def told(path):
+        status, _, body = web.ask(API + path)
+        assert status == 200, (path, body)
+        return body.decode()
+    listed = {row["id"]: row["seats"][0] for row in strict(told("/matches"))["matches"]}
+    lines = {row["id"]: row["seats"][0]
+             for row in map(strict, told("/export/matches.jsonl").splitlines())}
+    cells = {int(row["id"]): row["score"]
+             for row in csv.DictReader(told("/export/matches.csv").splitlines())}
+    for at, (value, wanted) in enumerate(NUMBERS):
+        number = at + 1
+        one = strict(told(f"/matches/{number}"))["seats"][0]["score"]
+        for found in (one, listed[number]["score"], lines[number]["score"]):
+            assert (found, type(found)) == (wanted, type(wanted))
+        assert cells[number] == "" if wanted is None else float(cells[number]) == wanted
+        exported = subprocess.run([HILLCTL, "--database", server.database, "export", str(number)],
+                                  check=True, timeout=WAIT_S, stdout=subprocess.PIPE).stdout
+        assert told(f"/matches/{number}/record").encode() == exported
+        score = strict(exported)["match"]["seats"][0]["score"]
+        assert score == (None if wanted is None else value)
+    assert repr(listed[1]["columns"]) == "[1.79769313486231e+308, 1.8e-308, -0.0, 7]"
+    table = {row["bot"]: row["mean_score"]
+             for row in strict(told("/ladders/rabbits/standings"))["standings"]}
+    assert table == {f"bot-{at}": wanted for at, (_, wanted) in enumerate(NUMBERS)}
+    strict(told("/bots/bot-4"))
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "Infinity"])
+def test_bc78_a_number_past_a_double_is_an_error(start_hilld, tmp_path, number):
+    server, web = start_web(start_hilld, tmp_path)
+    assert web.post("/bots", f'{{"name": {number}}}', 400)["code"] == "bad-json"
+    with socket.socket(socket.AF_UNIX) as control:
+        control.settimeout(WAIT_S)
+        control.connect(f"{server.short}/sock")
+        control.sendall(f'{{"command": "bot list", "limit": {number}}}\n'.encode())
+        reply = strict(control.makefile("rb").readline())
+    assert reply["ok"] is False and reply["error"]
+    config = tmp_path / "hilld.json"
+    config.write_text(f'{{"workers": {number}}}')
+    done = subprocess.run([HILLD, "--check-config", "--config", config], check=False,
+                          timeout=WAIT_S, capture_output=True, text=True)
+    assert done.returncode == 2 and str(config) in done.stderr
+    assert web.get("/health")["status"] == "ok"
 
 
 def fill(server):
