@@ -76,6 +76,38 @@ def test_a_page_is_bounded_and_the_export_is_whole(wide):
     web.get("/export/standings/none/all.csv", 404)
 
 
+@pytest.mark.parametrize("is_rated", [True, False], ids=["rated", "contest"])
+def test_bc91_tied_ranks_go_on_over_the_page(start_hilld, tmp_path, is_rated):
+    server, _ = start_web(start_hilld, tmp_path)
+    add_rabbits(server, "wide", **({} if is_rated else {"seeds": "5..5"}))
+    places = 70
+    for number in range(places):
+        server.add_bot(f"bot-{number}")
+    server.stop()
+    with open_database(server.database) as c:
+        for number in range(places):
+            level = 44 if 44 <= number < 60 else number  # ranks 45 to 60 are one
+            if is_rated:
+                insert(c, "rating", ladder_id=1, bot_version_id=number + 1, mu=60 - level / 2,
+                       sigma=2.5, rounds=12, sequence=0, changed_us=int(time.time() * 1e6))
+            else:
+                insert(c, "tally", ladder_id=1, bot_version_id=number + 1, matches=2,
+                       score=1000.0 - level, last_us=1)
+    _, web = start_web(start_hilld, tmp_path)
+    wanted = [*range(1, 45), *[45] * 16, *range(61, places + 1)]
+    for query in ("&limit=50", "&limit=50&versions=active", "&limit=45", "&limit=7", ""):
+        rows, sizes = walk(web, query)
+        assert [row["rank"] for row in rows] == wanted, query
+        assert len({row["bot"] for row in rows}) == places
+        if "50" in query:
+            assert sizes == [50, 20]
+    second = web.get("/ladders/wide/standings?after=50&limit=50")["standings"]
+    assert [row["rank"] for row in second] == wanted[50:]
+    table = csv.DictReader(io.StringIO(
+        web.ask(f"{API}/export/standings/wide/all.csv")[2].decode(), newline=""))
+    assert [int(line["rank"]) for line in table] == wanted
+
+
 def test_pages_made_ready_are_conditional_and_compressed(wide):
     _, web = wide
     for query in ("", "?after=100", "?versions=active", "?after=3&limit=50"):
