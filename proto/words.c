@@ -3,12 +3,22 @@
 
 #include <string.h>
 
-/* A client that prints none of the texts need not carry them. */
+/* A client that prints none of the texts need not carry them, nor the keys. */
 #ifdef WORDS_WITHOUT_TEXTS
 #define TEXT(text) NULL
+#define KEYS(...) NO_KEYS
 #else
 #define TEXT(text) text
+#define KEYS(...)                    \
+	(const struct word_part[])   \
+	{                            \
+		__VA_ARGS__,         \
+		{                    \
+			.name = NULL \
+		}                    \
+	}
 #endif
+#define NO_KEYS no_keys
 
 #define IN(phase) (1u << PHASE_##phase)
 #define NEED(name, doc)                \
@@ -28,6 +38,8 @@ enum {
 	IN_MATCH = IN(OFFERED) | IN(READY) | IN(PLAYING),
 };
 
+static const struct word_part no_keys[] = { { .name = NULL } };
+
 /* clang-format off */
 const struct word words[WORD_NWORDS] = {
 	[WORD_LOGIN] = {
@@ -35,22 +47,22 @@ const struct word words[WORD_NWORDS] = {
 		{ NEED("NAME", "the bot's name: 3 to 24 of a-z 0-9 - _"),
 		  NEED("TOKEN", "its token: at most 128 printable ASCII "
 				"characters, no blank") },
-		{ MAY("proto", "version of this protocol, 1 when missing"),
+		KEYS(MAY("proto", "version of this protocol, 1 when missing"),
 		  MAY("client", "name and version of the program, for the log"),
 		  MAY("version", "what you call this version of the bot: 1 to "
 				 "32 of A-Z a-z 0-9 . _ + -; a new name makes "
 				 "a new version; the active one when missing"),
 		  MAY("candidate", "1: a new version does not become the active "
 				   "one, and plays unrated"),
-		  MAY("ping", "1: this client answers `@ping` with `@pong`") },
+		  MAY("ping", "1: this client answers `@ping` with `@pong`")),
 		.doc = TEXT("log in; answered by `@welcome` or `@error`"),
 	},
 	[WORD_GUEST] = {
 		"guest", CLIENT, IN(NEW),
 		{ NEED("NAME", "what to be called, as `guest:NAME`: 3 to 24 of "
 			       "a-z 0-9 - _") },
-		{ MAY("client", "the client's name and version, for the log"),
-		  MAY("ping", "as in `@login`") },
+		KEYS(MAY("client", "the client's name and version, for the log"),
+		  MAY("ping", "as in `@login`")),
 		.doc = TEXT("come in without a bot, where the host has guests; a guest "
 		       "may `@play LADDER unrated` and nothing else; answered "
 		       "by `@welcome` or `@error`"),
@@ -60,19 +72,19 @@ const struct word words[WORD_NWORDS] = {
 		{ NEED("NAME", "the new bot's name: 3 to 24 of a-z 0-9 - _, "
 			       "beginning with a letter or a digit; capital "
 			       "letters become small") },
-		{ MAY("invite", "the host's invite, good for one bot"),
+		KEYS(MAY("invite", "the host's invite, good for one bot"),
 		  MAY("token", "the token of another bot of yours, in place of "
-			       "an invite") },
+			       "an invite")),
 		.doc = TEXT("make a bot; answered by `@registered` or `@error`; then "
 		       "log in"),
 	},
 	[WORD_ROTATE] = {
-		"rotate", CLIENT, IN(IDLE) | IN(QUEUED), { { 0 } }, { { 0 } },
+		"rotate", CLIENT, IN(IDLE) | IN(QUEUED), { { 0 } }, NO_KEYS,
 		.doc = TEXT("have the bot's tokens replaced by a new one; links that "
 		       "are logged in stay; answered by `@token` or `@error`"),
 	},
 	[WORD_HELP] = {
-		"help", BOTH, PHASES_ALL, { { 0 } }, { { 0 } },
+		"help", BOTH, PHASES_ALL, { { 0 } }, NO_KEYS,
 		.has_text = true,
 		.doc = TEXT("list what can be said now; the answer is `@help` lines"),
 	},
@@ -80,23 +92,23 @@ const struct word words[WORD_NWORDS] = {
 		"ladders", BOTH, PHASES_ALL,
 		{ MAY("COUNT", "from the server: how many `@ladder` lines "
 			       "follow") },
-		{ { 0 } },
+		NO_KEYS,
 		.doc = TEXT("list the ladders and their times, also before login; "
 		       "answered by `@ladders COUNT` and a `@ladder` for each"),
 	},
 	[WORD_PING] = {
 		"ping", BOTH, PHASES_ALL,
-		{ MAY("ID", "any word; comes back in the answer") }, { { 0 } },
+		{ MAY("ID", "any word; comes back in the answer") }, NO_KEYS,
 		.doc = TEXT("ask for a sign of life; answered by `@pong ID`. The "
 		       "server asks only clients that said ping=1"),
 	},
 	[WORD_PONG] = {
 		"pong", BOTH, PHASES_ALL,
-		{ MAY("ID", "the word of the `@ping`") }, { { 0 } },
+		{ MAY("ID", "the word of the `@ping`") }, NO_KEYS,
 		.doc = TEXT("the answer to `@ping`"),
 	},
 	[WORD_QUIT] = {
-		"quit", CLIENT, PHASES_ALL, { { 0 } }, { { 0 } },
+		"quit", CLIENT, PHASES_ALL, { { 0 } }, NO_KEYS,
 		.doc = TEXT("end the connection; in a match the seat is gone"),
 	},
 	[WORD_PLAY] = {
@@ -106,21 +118,21 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("HOW", "`unrated`: matches that count for nothing; "
 			     "`any`: rated ones, and unrated ones that others "
 			     "ask for too") },
-		{ MAY("map", "unrated: on this map, one that the host added and "
+		KEYS(MAY("map", "unrated: on this map, one that the host added and "
 		  "everybody may see"),
 		  MAY("seed", "unrated: with this seed, 0 to 2^63 - 1"),
 		  MAY("against", "unrated: the other seats are this bot's, one "
 				 "of the house or one that said `any`"),
 		  MAY("turn-ms", "unrated: time for one reply, 1 to 600000; "
 				 "against nobody or house bots only"),
-		  MAY("matches", "unrated: `@left` follows after so many") },
+		  MAY("matches", "unrated: `@left` follows after so many")),
 		.doc = TEXT("wait for matches on a ladder, one after the other, till "
 		       "`@leave` or the end of the link; answered by `@queued` "
 		       "or `@error`"),
 	},
 	[WORD_LEAVE] = {
 		"leave", CLIENT, PHASES_LOGGED_IN,
-		{ MAY("LADDER", "which; all when missing") }, { { 0 } },
+		{ MAY("LADDER", "which; all when missing") }, NO_KEYS,
 		.doc = TEXT("wait no more; a match that is offered or runs is not "
 		       "touched; answered by `@left`"),
 	},
@@ -128,82 +140,82 @@ const struct word words[WORD_NWORDS] = {
 		"ready", CLIENT, IN(OFFERED),
 		{ MATCH_ARG,
 		  MAY("quiet", "no `@banked` and `@fault` before `@end`") },
-		{ { 0 } },
+		NO_KEYS,
 		.doc = TEXT("promise to play; from here on game lines count"),
 	},
 	[WORD_SKIP] = {
 		"skip", CLIENT, IN(READY) | IN(PLAYING),
 		{ MAY("MATCH", "the match's number; the current one when "
 			       "missing") },
-		{ { 0 } },
+		NO_KEYS,
 		.doc = TEXT("the oldest reply that is still owed for a request that "
 		       "ran out will never come; not a pass"),
 	},
 	[WORD_GONE] = {
 		"gone", CLIENT, IN(READY) | IN(PLAYING),
 		{ MATCH_ARG },
-		{ MAY("exit", "the program's exit status"),
+		KEYS(MAY("exit", "the program's exit status"),
 		  MAY("signal", "the number of the signal that ended it"),
-		  MAY("stdout", "closed: it closed its standard output") },
+		  MAY("stdout", "closed: it closed its standard output")),
 		.doc = TEXT("the bot's program has ended: nothing more comes from "
 		       "this seat"),
 	},
 	[WORD_RESIGN] = {
-		"resign", CLIENT, IN_MATCH, { MATCH_ARG }, { { 0 } },
+		"resign", CLIENT, IN_MATCH, { MATCH_ARG }, NO_KEYS,
 		.doc = TEXT("give the match up"),
 	},
 	[WORD_HILL] = {
 		"hill", SERVER, 0,
 		{ NEED("PROTO", "version of this protocol: 1"),
 		  NEED("HOST", "the server's name for itself") },
-		{ { 0 } },
+		NO_KEYS,
 		.doc = TEXT("the server's first line"),
 	},
 	[WORD_WELCOME] = {
 		"welcome", SERVER, 0, { NEED("NAME", "the bot") },
-		{ MAY("version", "the version that this connection plays; told "
-				 "when the login named one") },
+		KEYS(MAY("version", "the version that this connection plays; told "
+				 "when the login named one")),
 		.doc = TEXT("logged in"),
 	},
 	[WORD_REGISTERED] = {
 		"registered", SERVER, 0, { NEED("NAME", "the new bot") },
-		{ NEED("token", "its token, told only now: keep it") },
+		KEYS(NEED("token", "its token, told only now: keep it")),
 		.doc = TEXT("the bot is there; `@login` may follow"),
 	},
 	[WORD_TOKEN] = {
 		"token", SERVER, 0,
 		{ NEED("TOKEN", "the bot's new token, told only now: keep it") },
-		{ { 0 } },
+		NO_KEYS,
 		.doc = TEXT("the answer to `@rotate`; the old tokens open nothing any "
 		       "more"),
 	},
 	[WORD_ERROR] = {
 		"error", SERVER, 0,
 		{ NEED("CODE", "one of the codes below") },
-		{ MAY("retry-after", "seconds after which to try again") },
+		KEYS(MAY("retry-after", "seconds after which to try again")),
 		.has_text = true,
 		.doc = TEXT("something was refused, for the reason that CODE names"),
 	},
 	[WORD_QUEUED] = {
 		"queued", SERVER, 0, { NEED("LADDER", "the ladder") },
-		{ NEED("waiting", "connections that wait there, this one "
+		KEYS(NEED("waiting", "connections that wait there, this one "
 				  "included"),
 		  MAY("unrated", "why this version's matches do not count on "
 				 "this rated ladder: `deadline` (it became "
 				 "active after the ladder's), `candidate`, "
 				 "`retired` (a tournament alone wants it), "
 				 "`versions` (too many new ones today), `asked` "
-				 "(`@play LADDER unrated`)") },
+				 "(`@play LADDER unrated`)")),
 		.doc = TEXT("waiting for a match"),
 	},
 	[WORD_LEFT] = {
 		"left", SERVER, 0,
-		{ MAY("LADDER", "the ladder; missing: all of them") }, { { 0 } },
+		{ MAY("LADDER", "the ladder; missing: all of them") }, NO_KEYS,
 		.doc = TEXT("waiting no more"),
 	},
 	[WORD_MATCH] = {
 		"match", SERVER, 0, { NEED("MATCH", "its number") },
-		{ NEED("ladder", "the ladder"),
+		KEYS(NEED("ladder", "the ladder"),
 		  NEED("game", "the game"),
 		  NEED("seat", "this connection's seat, from 1"),
 		  NEED("seats", "how many there are"),
@@ -221,20 +233,20 @@ const struct word words[WORD_NWORDS] = {
 		  MAY("set", "2/4: the second of its round's four matches"),
 		  MAY("whole-input", "1: the program reads `@input` to its end "
 				     "and all that it prints is one reply"),
-		  MAY("...", "the game's own parameters by name, as turns=500") },
+		  MAY("...", "the game's own parameters by name, as turns=500")),
 		.doc = TEXT("a match is offered: say `@ready MATCH` within ready-ms"),
 	},
 	[WORD_CANCEL] = {
 		"cancel", SERVER, 0, { MATCH_ARG },
-		{ MAY("reason", "why, in one word"),
+		KEYS(MAY("reason", "why, in one word"),
 		  MAY("queued", "1: the connection waits on; 0: it must say "
-				"`@play` again") },
+				"`@play` again")),
 		.has_text = true,
 		.doc = TEXT("the match does not take place; closes `@match`"),
 	},
 	[WORD_VOID] = {
 		"void", SERVER, 0, { MATCH_ARG },
-		{ MAY("reason", "why, in one word") },
+		KEYS(MAY("reason", "why, in one word")),
 		.has_text = true,
 		.doc = TEXT("the server could not do the match justice: it counts "
 		       "for nothing; closes `@match`"),
@@ -243,34 +255,34 @@ const struct word words[WORD_NWORDS] = {
 		"file", SERVER, 0,
 		{ NEED("NAME", "the file's name"),
 		  NEED("FORM", "`text` or `base64`") },
-		{ NEED("lines", "raw lines that follow"),
-		  NEED("bytes", "size of the file") },
+		KEYS(NEED("lines", "raw lines that follow"),
+		  NEED("bytes", "size of the file")),
 		.has_block = true,
 		.doc = TEXT("a file for the program, before `@start`"),
 	},
 	[WORD_ARGS] = {
-		"args", SERVER, 0, { { 0 } }, { { 0 } },
+		"args", SERVER, 0, { { 0 } }, NO_KEYS,
 		.is_verbatim = true,
 		.doc = TEXT("the program's command line arguments: the rest of the "
 		       "line, split at single blanks"),
 	},
 	[WORD_START] = {
-		"start", SERVER, 0, { MATCH_ARG }, { { 0 } },
+		"start", SERVER, 0, { MATCH_ARG }, NO_KEYS,
 		.doc = TEXT("start the program; game lines follow"),
 	},
 	[WORD_INPUT] = {
 		"input", SERVER, 0, { NEED("FORM", "`text` or `base64`") },
-		{ NEED("lines", "raw lines that follow"),
-		  NEED("bytes", "size of the input") },
+		KEYS(NEED("lines", "raw lines that follow"),
+		  NEED("bytes", "size of the input")),
 		.has_block = true,
 		.doc = TEXT("all of the program's standard input, which then ends; "
 		       "the seat owes one reply"),
 	},
 	[WORD_BANKED] = {
 		"banked", SERVER, 0, { { 0 } },
-		{ NEED("turn", "number of the request, from 1"),
+		KEYS(NEED("turn", "number of the request, from 1"),
 		  NEED("ms", "what the reply took"),
-		  NEED("left", "what is left of the bank, ms") },
+		  NEED("left", "what is left of the bank, ms")),
 		.doc = TEXT("a reply was late and the bank has paid for it"),
 	},
 	[WORD_FAULT] = {
@@ -278,46 +290,46 @@ const struct word words[WORD_NWORDS] = {
 		{ NEED("KIND", "late, invalid, long, full, or another word"),
 		  NEED("COUNT", "n/limit: the n-th of its kind, and how many end "
 				"the game for this seat; n/- when none do") },
-		{ NEED("turn", "number of the request, from 1") },
+		KEYS(NEED("turn", "number of the request, from 1")),
 		.has_text = true,
 		.doc = TEXT("this seat did something wrong"),
 	},
 	[WORD_INTERRUPT] = {
-		"interrupt", SERVER, 0, { MATCH_ARG }, { { 0 } },
+		"interrupt", SERVER, 0, { MATCH_ARG }, NO_KEYS,
 		.doc = TEXT("time is up: the program gets SIGINT, and grace to "
 		       "answer"),
 	},
 	[WORD_END] = {
 		"end", SERVER, 0, { MATCH_ARG },
-		{ NEED("stop", "how the original ended its programs: term, "
+		KEYS(NEED("stop", "how the original ended its programs: term, "
 			       "eof, exit"),
 		  NEED("reason", "finished, late, gone, suspended, invalid, "
-				 "abandoned, ...") },
+				 "abandoned, ...")),
 		.doc = TEXT("this seat's game is over; the connection may play again"),
 	},
 	[WORD_PLACE] = {
 		"place", SERVER, 0, { MATCH_ARG },
-		{ NEED("seat", "the seat, from 1"),
+		KEYS(NEED("seat", "the seat, from 1"),
 		  NEED("bot", "who sat there"),
 		  NEED("score", "as the original printed it"),
-		  NEED("rank", "from 1; equals share one") },
+		  NEED("rank", "from 1; equals share one")),
 		.doc = TEXT("one seat's result, one line a seat, before `@result`"),
 	},
 	[WORD_RESULT] = {
 		"result", SERVER, 0, { MATCH_ARG },
-		{ MAY("score", "this seat's score"),
+		KEYS(MAY("score", "this seat's score"),
 		  MAY("late", "late replies"),
 		  MAY("early", "replies that came before their request"),
 		  MAY("banked", "replies that the bank has paid for"),
 		  MAY("max-ms", "the longest reply"),
 		  MAY("embargo", "1: the result is kept back; then `reason=` "
 				 "alone is told, and no `@place`"),
-		  MAY("reason", "under embargo: as in `@end`") },
+		  MAY("reason", "under embargo: as in `@end`")),
 		.doc = TEXT("the match is stored for good; closes `@match`"),
 	},
 	[WORD_LADDER] = {
 		"ladder", SERVER, 0, { NEED("LADDER", "its name") },
-		{ NEED("game", "the game"),
+		KEYS(NEED("game", "the game"),
 		  NEED("seats", "seats of a match"),
 		  NEED("turn-ms", "time for one reply"),
 		  NEED("init-ms", "more for the first reply"),
@@ -331,11 +343,11 @@ const struct word words[WORD_NWORDS] = {
 		  NEED("waiting", "connections that wait for a match now"),
 		  NEED("playing", "matches offered or under way now"),
 		  MAY("...", "the game's own parameters by name, as "
-			     "turns=500") },
+			     "turns=500")),
 		.doc = TEXT("one ladder, in answer to `@ladders`"),
 	},
 	[WORD_NOTICE] = {
-		"notice", SERVER, 0, { { 0 } }, { { 0 } },
+		"notice", SERVER, 0, { { 0 } }, NO_KEYS,
 		.has_text = true,
 		.doc = TEXT("the host announces something, for people to read; each "
 		       "connection is told once, at login or when it is said, "

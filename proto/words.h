@@ -13,7 +13,6 @@
 enum {
 	WORDS_PROTOCOL = 1, /* the version in @hill and proto= */
 	WORD_ARGS_MAX = 3,
-	WORD_KEYS_MAX = 16,
 };
 
 /* Where a connection is, as far as a client can tell. */
@@ -92,9 +91,9 @@ struct word {
 	unsigned from;    /* WORD_FROM_ bits */
 	unsigned phases;  /* bit a phase: when a client may say it */
 	struct word_part args[WORD_ARGS_MAX + 1];
-	struct word_part keys[WORD_KEYS_MAX + 1];
-	bool has_text;  /* `: free text` follows */
-	bool has_block; /* lines=N raw lines follow */
+	const struct word_part *keys; /* none in a program without texts */
+	bool has_text;                /* `: free text` follows */
+	bool has_block;               /* lines=N raw lines follow */
 	bool is_verbatim; /* what follows is no args and keys: words as they are */
 	const char *doc;
 };
