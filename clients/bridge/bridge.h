@@ -175,6 +175,8 @@ enum {
 /* ---- main.c ---- */
 /* Take no more matches, and end when those that run have their results. */
 void bridge_finish(struct bridge *bridge);
+/* The token in the file PATH, into BRIDGE; false when that is told to fail. */
+bool bridge_read_token(struct bridge *bridge, const char *path);
 
 /* ---- check.c ---- */
 /*
@@ -192,6 +194,10 @@ bool bridge_split_server(struct bridge *bridge, char *text);
 /* ---- join.c ---- */
 /* `hill-bridge join ...`, ARGV from "join" on. An exit status. */
 int bridge_join(struct bridge *bridge, int argc, char **argv);
+
+/* ---- rotate.c ---- */
+/* `hill-bridge rotate ...`, ARGV from "rotate" on. An exit status. */
+int bridge_rotate(struct bridge *bridge, int argc, char **argv);
 
 /* ---- link.c ---- */
 /* What every connection to a server wants: no delay, a watch on the peer. */

@@ -220,10 +220,12 @@ if __name__ == "__main__" and IS_POSIX and sys.argv[1:2] == ["--keep"]:
 import base64  # noqa: E402
 import binascii  # noqa: E402
 import collections  # noqa: E402
+import errno  # noqa: E402
 import json  # noqa: E402
 import random  # noqa: E402
 import re  # noqa: E402
 import selectors  # noqa: E402
+import shlex  # noqa: E402
 import shutil  # noqa: E402
 import socket  # noqa: E402
 import subprocess  # noqa: E402
@@ -268,6 +270,7 @@ usage: hill-bridge.py --server HOST:PORT --bot NAME --token-file FILE
                       --play LADDER [options] -- PROGRAM [ARG...]
        hill-bridge.py join HOST[:PORT] [INVITE] [--name NAME]
                       [--token-file FILE]
+       hill-bridge.py rotate HOST[:PORT] [--name NAME] [--token-file FILE]
        hill-bridge.py --check HOST:PORT [--seconds N] [--think-ms N]
 
 Plays PROGRAM, which speaks a contest's protocol on its standard input
@@ -275,7 +278,8 @@ and output, on a hill server. Every match gets a fresh process, with the
 original controller's arguments behind ARG...
 
 join registers a bot (called --name, or as you are), keeps its token in a
-new file of mode 0600 (NAME.token) and prints what to run.
+new file of mode 0600 (NAME.token) and prints what to run. rotate puts a new
+token in that file's place; the old ones open nothing any more.
 
   --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)
   --bot NAME          the bot's name on the server
@@ -343,6 +347,10 @@ def complain(text):
 
 class Broken(Exception):
     """The link cannot be used any more; its text says why."""
+
+
+class Refused(Broken):
+    """An @error was the answer, and told."""
 
 
 class Word:
@@ -1582,43 +1590,84 @@ class App:
         return self.status
 
 
-# What the link does to matches.
+# What is asked of the server by hand: a new bot, a new token.
 
 JOIN_HELP = """\
 usage: hill-bridge.py join HOST[:PORT] [INVITE] [--name NAME]
                       [--token-file FILE]
 Registers a bot and prints what to run; --help alone says more."""
+ROTATE_HELP = """\
+usage: hill-bridge.py rotate HOST[:PORT] [--name NAME] [--token-file FILE]
+Puts a new token in the file's place; --help alone says more."""
+
+
+def shell_word(text):
+    """TEXT as one word of a shell's line."""
+    return shlex.quote(text) if IS_POSIX else subprocess.list2cmdline([text])
 
 
 def run_words(script):
     """What runs SCRIPT, a file of Python, in a shell."""
-    if os.name == "nt":
-        return f"python {script}"
-    return script if os.access(script, os.X_OK) else f"python3 {script}"
+    word = shell_word(script)
+    if not IS_POSIX:
+        return f"python {word}"
+    return word if os.access(script, os.X_OK) else f"python3 {word}"
 
 
-class Join:
-    """Registers a bot and keeps its token, as hill-bridge join does."""
+def make_private(path):
+    """A descriptor of PATH, a new file for its owner alone."""
+    # On Windows a descriptor would write its lines' ends as it likes.
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL |
+                   getattr(os, "O_BINARY", 0), 0o600)
+
+
+def write_private(file, token):
+    """TOKEN and a line's end become all that descriptor FILE holds."""
+    data = token.encode() + b"\n"
+    os.lseek(file, 0, os.SEEK_SET)
+    if os.write(file, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.ftruncate(file, len(data))
+    os.fsync(file)
+
+
+def hold():
+    """From here on signals to end it have no effect.
+
+    Until the token is kept it would be lost with this process.
+    """
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+class Errand:
+    """What join and rotate have in common: the words, and the token's file."""
+
+    WORD, HELP, MOST = "", "", 1
 
     def __init__(self, words):
         self.name = os.environ.get("USER") or os.environ.get("USERNAME") or ""
         self.path, plain_words, words = None, [], list(words)
         while words:
             word = words.pop(0)
-            if word in ("--name", "--token-file") and words:
-                setattr(self, {"--name": "name"}.get(word, "path"), words.pop(0))
+            name, sign, value = word.partition("=")
+            if name in ("--name", "--token-file") and (sign or words):
+                setattr(self, {"--name": "name"}.get(name, "path"),
+                        value if sign else words.pop(0))
             elif word == "--help":
-                print(JOIN_HELP)
+                print(self.HELP)
                 sys.exit(0)
             elif word.startswith("-"):
-                misuse(f"join: unknown option {word}, or one without its value")
+                misuse(f"{self.WORD}: unknown option {word}, or one without "
+                       "its value")
             else:
                 plain_words.append(word)
-        if len(plain_words) not in (1, 2):
-            misuse("join wants the server and the invite")
+        if not 1 <= len(plain_words) <= self.MOST:
+            misuse(f"{self.WORD}: which server?")
         if ":" not in plain_words[0]:
             plain_words[0] += ":4455"
-        self.address = parse_address(plain_words[0], "join")
+        self.address = parse_address(plain_words[0], self.WORD)
         self.invite = plain_words[1] if len(plain_words) == 2 else None
         if self.invite and not re.fullmatch(r"[!-~]{1,128}", self.invite):
             misuse("that can be no invite")
@@ -1626,10 +1675,21 @@ class Join:
             misuse("--name wants 3 to 24 of a-z 0-9 - _")
         self.path = self.path or f"{self.name}.token"
 
+    def tell_token(self, error, token):
+        """TOKEN cannot be kept because of ERROR: tell it all the same."""
+        complain(f"{self.path}: {error.strerror or error}")
+        put(sys.stdout, f"the new token is {token}")
+
     def ask(self, link, line, name):
         """The word NAME that answers LINE; Broken when it is refused."""
         link.sock.sendall(line.encode() + b"\n")
         return link.word(name, is_final=True)
+
+
+class Join(Errand):
+    """Registers a bot and keeps its token, as hill-bridge join does."""
+
+    WORD, HELP, MOST = "join", JOIN_HELP, 2
 
     def print_lines(self, link, bot):
         count = self.ask(link, "@ladders", "ladders").arg(0)
@@ -1647,13 +1707,12 @@ class Join:
             place = os.path.join(kits, kit)
             kit = place if os.path.exists(place) else kit
             print(f"  {run_words(sys.argv[0])} --server {host_text}:{port} "
-                  f"--bot {bot} --token-file {self.path} "
+                  f"--bot {bot} --token-file {shell_word(self.path)} "
                   f"--play {ladder.arg(0)} -- {run_words(kit)}")
 
     def run(self):
         try:
-            file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL,
-                           0o600)
+            file = make_private(self.path)
         except OSError as error:
             complain(f"{self.path}: {error.strerror}")
             return 1
@@ -1661,14 +1720,19 @@ class Join:
         try:
             link.open(self.address)
             invite = f" invite={self.invite}" if self.invite else ""
+            hold()
             word = self.ask(link, f"@register {self.name}{invite}",
                             "registered")
             bot, token = word.arg(0), word.keys.get("token", "")
             if (not re.fullmatch(r"[a-z0-9_-]{3,24}", bot) or
                     not re.fullmatch(r"[!-~]{1,128}", token)):
                 raise Broken("the answer makes no sense")
-            os.write(file, token.encode() + b"\n")
-            is_kept = True
+            try:
+                write_private(file, token)
+                is_kept = True
+            except OSError as error:
+                self.tell_token(error, token)
+                return 1
             print(f"{bot} is registered; its token is in {self.path}")
             print("play with a starter kit, or your own program in its place:")
             self.print_lines(link, bot)
@@ -1682,6 +1746,95 @@ class Join:
                 os.unlink(self.path)
         return 0 if is_kept else 1
 
+
+class Rotate(Errand):
+    """Puts a new token in the old one's place, as hill-bridge rotate does.
+
+    The new one is told once, and the old one is worth nothing then. So a file
+    beside the token's is made first and filled with the old token: when it
+    can be, there is room for the new one.
+    """
+
+    WORD, HELP = "rotate", ROTATE_HELP
+
+    def run(self):
+        old = read_token(self.path)
+        path = os.path.realpath(self.path)
+        beside, file = path + ".new", None
+        try:
+            file = make_private(beside)
+            write_private(file, old)
+        except OSError as error:
+            why = error.strerror
+            if isinstance(error, FileExistsError):
+                why = "left by a rotate that was killed: the token that " \
+                    "opens is the one to keep"
+            complain(f"{beside}: {why}")
+            if file is not None:
+                self.forget(file, beside)
+            return 1
+        token = self.fetch(old)
+        if token is None:
+            self.forget(file, beside)
+            return 1
+        try:
+            write_private(file, token)
+            os.close(file)
+            file = None
+            os.replace(beside, path)
+            self.keep_name(path)
+        except OSError as error:
+            self.tell_token(error, token)
+            self.forget(file, beside)
+            return 1
+        put(sys.stdout, f"{self.path} holds a new token, and the old ones "
+            "open nothing any more: start bridges that run anew")
+        return 0
+
+    def fetch(self, old):
+        """A new token; None, and told why, when there is none."""
+        link, is_lost = Check(None), False
+        try:
+            link.open(self.address)
+            self.ask(link, f"@login {self.name.lower()} {old} proto=1 "
+                     f"client=hill-bridge/{VERSION}+python", "welcome")
+            hold()
+            is_lost = True
+            token = self.ask(link, "@rotate", "token").arg(0)
+            if not re.fullmatch(r"[!-~]{1,128}", token):
+                raise Broken("the answer makes no sense")
+            return token
+        except (OSError, Broken) as error:
+            complain(f"{self.address[0]}: {error}")
+            if is_lost and not isinstance(error, Refused):
+                complain(f"{self.path}: if it opens nothing any more, ask "
+                         "the host for a new token")
+        finally:
+            if link.sock is not None:
+                link.sock.close()
+        return None
+
+    @staticmethod
+    def forget(file, path):
+        if file is not None:
+            os.close(file)
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+
+    @staticmethod
+    def keep_name(path):
+        """The file PATH is its folder's for good, where a folder is a file."""
+        if IS_POSIX:
+            folder = os.open(os.path.dirname(path), os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+# What the link does to matches.
 
 class Check:
     """Measures the link, as hill-bridge --check does."""
@@ -1705,7 +1858,7 @@ class Check:
             if word.name == "error":
                 complain(f"the server says: {word.rest}")
                 if is_final:
-                    raise Broken("refused")
+                    raise Refused("refused")
 
     def open(self, address=None):
         self.sock = connect(*(address or self.options.address))
@@ -1973,8 +2126,12 @@ def find_program(name):
 
 
 def main():
-    if sys.argv[1:2] == ["join"]:
-        sys.exit(Join(sys.argv[2:]).run())
+    for stream in (sys.stdout, sys.stderr):
+        # What a console cannot show is told by its number, not left out.
+        stream.reconfigure(errors="backslashreplace")
+    errands = {"join": Join, "rotate": Rotate}
+    if sys.argv[1:] and sys.argv[1] in errands:
+        sys.exit(errands[sys.argv[1]](sys.argv[2:]).run())
     options = parse(sys.argv[1:])
     if options.check:
         sys.exit(Check(options).run())

@@ -38,6 +38,7 @@ static const char usage_text[] =
 	"                   --play LADDER [options] -- PROGRAM [ARG...]\n"
 	"       hill-bridge join HOST[:PORT] [INVITE] [--name NAME]\n"
 	"                   [--token-file FILE]\n"
+	"       hill-bridge rotate HOST[:PORT] [--name NAME] [--token-file FILE]\n"
 	"       hill-bridge --check HOST:PORT [--seconds N] [--think-ms N]\n"
 	"\n"
 	"Plays PROGRAM, which speaks a contest's protocol on its standard input\n"
@@ -45,7 +46,8 @@ static const char usage_text[] =
 	"original controller's arguments behind ARG...\n"
 	"\n"
 	"join registers a bot (called --name, or as you are), keeps its token in a\n"
-	"new file of mode 0600 (NAME.token) and prints what to run.\n"
+	"new file of mode 0600 (NAME.token) and prints what to run. rotate puts a new\n"
+	"token in that file's place; the old ones open nothing any more.\n"
 	"\n"
 	"  --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)\n"
 	"  --bot NAME          the bot's name on the server\n"
@@ -116,8 +118,8 @@ static bool parse_count(const char *text, unsigned long most,
 	return true;
 }
 
-/* Read the token; it never becomes an argument or a variable of anything. */
-static bool read_token(struct bridge *bridge, const char *path)
+/* It never becomes an argument or a variable of anything. */
+bool bridge_read_token(struct bridge *bridge, const char *path)
 {
 	struct stat info;
 	ssize_t len;
@@ -293,6 +295,8 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 	bridge->self = argv[0];
 	if (argc > 1 && strcmp(argv[1], "join") == 0)
 		return bridge_join(bridge, argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "rotate") == 0)
+		return bridge_rotate(bridge, argc - 1, argv + 1);
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+hV", options, NULL)) != -1) {
 		const char *wrong;
@@ -328,8 +332,9 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 		fail_usage("--candidate wants --version");
 		return EXIT_USAGE;
 	}
-	return read_token(bridge, token_file) && can_run(bridge) ? -1
-								 : EXIT_USAGE;
+	return bridge_read_token(bridge, token_file) && can_run(bridge)
+		       ? -1
+		       : EXIT_USAGE;
 }
 
 static bool has_pending(const struct slot *slot)

@@ -73,7 +73,7 @@ int visit_await(struct visit *visit, enum word_id id, bool ends, int64_t by_us,
 		report_words(NULL, "the server says",
 			     ret->rest.len > 0 ? &ret->rest : &ret->args[0]);
 		if (ends)
-			return visit_fail(visit, "refused");
+			return visit_fail(visit, VISIT_REFUSED);
 	}
 	return -1;
 }

@@ -18,6 +18,8 @@ enum {
 	VISIT_ANSWER_US = 9 * 1000 * 1000, /* that an answer is waited for */
 };
 
+#define VISIT_REFUSED "refused" /* in `why`: by an @error that was told */
+
 struct visit {
 	int fd; /* -1: none */
 	struct framer framer;

@@ -252,8 +252,9 @@ def test_join_registers_and_prints_the_line_to_run(start_hilld, tmp_path, progra
     hilld = start_hilld()
     add_rabbits(hilld, turns=20)
     code = hilld.admin("invite new")["invite"]
-    out = bridge(program, "join", f"127.0.0.1:{hilld.port}", code, "--name", "Newcomer", cwd=tmp_path)
-    token = tmp_path / "Newcomer.token"
+    out = bridge(program, "join", f"127.0.0.1:{hilld.port}", code, "--name", "Newcomer",
+                 "--token-file", "it's new.token", cwd=tmp_path)
+    token = tmp_path / "it's new.token"
     assert token.stat().st_mode & 0o777 == 0o600 and token.read_text().startswith("hill_")
     [line] = [line for line in out.splitlines() if "--play rabbits" in line]
     assert token.read_text().strip() not in out

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "clients/bridge/errand.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_PORT "4455"
+
+int errand_open(struct errand *errand)
+{
+	return visit_open(&errand->visit, errand->bridge->host,
+			  errand->bridge->port);
+}
+
+int errand_fail(const char *what, const char *why)
+{
+	(void)fprintf(stderr, "hill-bridge: %s: %s\n", what, why);
+	return EXIT_REFUSED;
+}
+
+bool errand_write(int fd, struct slice token)
+{
+	off_t size = (off_t)token.len + 1;
+
+	errno = ENOSPC; /* of a write that stops short */
+	return pwrite(fd, token.text, token.len, 0) == (ssize_t)token.len &&
+	       pwrite(fd, "\n", 1, size - 1) == 1 && ftruncate(fd, size) == 0 &&
+	       fsync(fd) == 0;
+}
+
+void errand_hold(void)
+{
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGTERM, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+}
+
+int errand_tell(const struct errand *errand, struct slice token)
+{
+	(void)errand_fail(errand->path, strerror(errno));
+	(void)printf("the new token is %.*s\n", (int)token.len, token.text);
+	return EXIT_REFUSED;
+}
+
+static int misuse(const char *what, const char *usage)
+{
+	(void)fprintf(stderr, "hill-bridge: %s\n%s", what, usage);
+	return EXIT_USAGE;
+}
+
+/* The options and where the other words begin; negative: go on. */
+static int parse_options(struct errand *errand, int argc, char **argv,
+			 const char *usage)
+{
+	static const struct option options[] = {
+		{ "name", required_argument, NULL, 'n' },
+		{ "token-file", required_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'n') {
+			errand->name = optarg;
+		} else if (option == 't') {
+			errand->path = optarg;
+		} else if (option == 'h') {
+			(void)fputs(usage, stdout);
+			return EXIT_PLAYED;
+		} else {
+			return misuse("unknown option, or one without its "
+				      "value",
+				      usage);
+		}
+	}
+	return -1;
+}
+
+int errand_parse(struct errand *errand, struct bridge *bridge, int argc,
+		 char **argv, int most, const char *usage)
+{
+	int status;
+
+	errand->bridge = bridge;
+	errand->name = getenv("USER");
+	errand->visit.fd = -1;
+	status = parse_options(errand, argc, argv, usage);
+	if (status >= 0)
+		return status;
+	argv += optind;
+	argc -= optind;
+	if (argc < 1 || argc > most)
+		return misuse("which server?", usage);
+	if (!bridge_split_server(bridge, argv[0])) {
+		bridge->host = argv[0];
+		bridge->port = DEFAULT_PORT;
+	}
+	errand->invite = argv[1];
+	/* Capitals are the server's to make small. */
+	if (errand->name == NULL || strlen(errand->name) < NAME_BOT_MIN ||
+	    strlen(errand->name) > NAME_BOT_MAX ||
+	    strpbrk(errand->name, " /\n\r\t") != NULL)
+		return misuse("--name wants 3 to 24 of a-z 0-9 - _", usage);
+	if (errand->path == NULL) {
+		(void)snprintf(errand->own_path, sizeof(errand->own_path),
+			       "%s.token", errand->name);
+		errand->path = errand->own_path;
+	}
+	return -1;
+}
