@@ -848,9 +848,10 @@ class Match:
         if self.app.options.quiet:
             return
         mine = self.places.pop(self.seat, {})
-        parts = [f"match {self.id} {self.ladder}: rank "
-                 f"{mine.get('rank', '?')} of {self.seats}",
-                 f"score {word.keys.get('score', '?')}"]
+        parts = [f"score {word.keys.get('score', '?')}"]
+        if self.seats != "1":  # who is alone has no rank
+            parts.insert(0, f"rank {mine.get('rank', '?')} of {self.seats}")
+        parts[0] = f"match {self.id} {self.ladder}: {parts[0]}"
         if word.keys.get("embargo") == "1":
             parts = [f"match {self.id} {self.ladder}: result under embargo"]
         parts += [self.reason] if self.reason else []

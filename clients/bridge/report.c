@@ -84,11 +84,13 @@ void report_match(const struct slot *slot, const struct played *played)
 	if (slot->bridge->is_quiet)
 		return;
 	(void)printf("match %lld %s: ", (long long)played->id, played->ladder);
+	/* Who is alone has no rank. */
+	if (!played->is_embargo && played->seats > 1)
+		(void)printf("rank %u of %u, ", played->rank, played->seats);
 	if (played->is_embargo)
 		(void)fputs("result under embargo, ", stdout);
 	else
-		(void)printf("rank %u of %u, score %s, ", played->rank,
-			     played->seats, played->score);
+		(void)printf("score %s, ", played->score);
 	print_reason(played);
 	(void)printf("%s%s; ", played->others[0] != '\0' ? ", against " : "",
 		     played->others);

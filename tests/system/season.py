@@ -20,7 +20,7 @@ IS_LONG = bool(os.environ.get("HILL_LONG"))
 REFERENCE = pathlib.Path(os.environ.get("HILL_REFERENCE") or TOP.parent / "shared")
 
 # What the bridge says of a match, and of a late fault.
-OVER = re.compile(r"match (\d+) (\S+): rank (\d+) of (\d+), score (\S+), (\w+)"
+OVER = re.compile(r"match (\d+) (\S+): (?:rank (\d+) of (\d+), )?score (\S+), (\w+)"
                   r"(?:, \d+ [a-z]+)*(?:, against (.*?))?; "
                   r"(?:slowest reply ([\d.]+) ms|no reply)")
 LATE = re.compile(r"match (\d+): .*late .*turn=(\d+) .*;"
@@ -66,8 +66,8 @@ class Bridge:
             self.process.wait(WAIT_S)
 
     def results(self):
-        """[(match, ladder, rank, score, reason)] that it was told."""
-        return [(int(found[1]), found[2], int(found[3]), float(found[5]), found[6])
+        """[(match, ladder, rank, score, reason)] that it was told; alone it is the first."""
+        return [(int(found[1]), found[2], int(found[3] or 1), float(found[5]), found[6])
                 for found in OVER.finditer(self.out())]
 
     def late(self):

@@ -33,8 +33,21 @@ def test_plays_a_match_with_the_originals_arguments(hill, bridge, tmp_path):
     assert not pathlib.Path(path).parent.exists()
     hill.say("@cancel 8 reason=lost")
     out, _ = finish(process)
-    assert re.search(r"match 7 ladder: rank 1 of 1, score 23, finished; "
+    assert re.search(r"match 7 ladder: score 23, finished; "
                      r"slowest reply \d+\.\d ms", out)
+
+
+def test_only_who_is_not_alone_has_a_rank(hill, bridge, tmp_path):
+    process = bridge("cat")
+    hill.greet()
+    for match, seats in ((7, 1), (8, 2)):
+        hill.start(match, seats=seats)
+        hill.end(match, score=23)
+    hill.offer(9)
+    hill.say("@cancel 9 reason=lost")
+    out, _ = finish(process)
+    assert "match 7 ladder: score 23, finished; " in out
+    assert "match 8 ladder: rank 1 of 2, score 23, finished; " in out
 
 
 def test_bc11_stdin_holds_the_games_lines_and_nothing_else(
