@@ -154,8 +154,8 @@ const struct word words[WORD_NWORDS] = {
 	[WORD_GONE] = {
 		"gone", CLIENT, IN(READY) | IN(PLAYING),
 		{ MATCH_ARG },
-		KEYS(MAY("exit", "the program's exit status"),
-		  MAY("signal", "the number of the signal that ended it"),
+		KEYS(MAY("exit", "the program's exit status, 0 to 255"),
+		  MAY("signal", "the number of the signal that ended it, 1 to 127"),
 		  MAY("stdout", "closed: it closed its standard output")),
 		.doc = TEXT("the bot's program has ended: nothing more comes from "
 		       "this seat"),

@@ -387,6 +387,15 @@ class Word:
         return self.rest.partition(" ")[2]
 
 
+def is_file_name(name, is_posix=IS_POSIX):
+    """Whether a file of the server's may be called NAME here."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", name):
+        return False
+    # On Windows these are devices, and the last dot is lost.
+    return is_posix or not (name.endswith(".") or re.fullmatch(
+        r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name))
+
+
 def unpack(word, lines):
     """The bytes of the block of WORD, whose raw lines are LINES."""
     form = word.arg(len(word.args) - 1)
@@ -427,6 +436,17 @@ def thread(target):
     return started
 
 
+def windows_status(code, is_killed):
+    """What a program's exit code on Windows is called on the wire.
+
+    There one that crashes has a code past the 255 that the server takes, and
+    one that is killed has that of whoever killed it.
+    """
+    if is_killed:
+        return ("signal", 9)
+    return ("exit", code if 0 <= code <= 255 else 255)
+
+
 class Program:
     """A running program of one match, with the threads that serve it."""
 
@@ -436,6 +456,7 @@ class Program:
         self.ended = threading.Event()   # status known, or never will be
         self.dead = False           # nothing of it is left
         self.is_stopping = False
+        self.is_killed = False      # on Windows, where no status tells it
         self.pid = None
         self.fed = collections.deque()
         self.fed_bytes = 0
@@ -491,6 +512,7 @@ class Program:
             return
         try:
             if letter == b"K":
+                self.is_killed = True
                 subprocess.run(["taskkill", "/PID", str(self.process.pid),
                                 "/T", "/F"], check=False, timeout=5,
                                stdout=subprocess.DEVNULL,
@@ -531,8 +553,7 @@ class Program:
         self.finish()
 
     def await_end_windows(self):
-        code = self.process.wait()
-        self.status = ("exit", code)
+        self.status = windows_status(self.process.wait(), self.is_killed)
         self.finish()
 
     def finish(self):
@@ -798,12 +819,12 @@ class Match:
             complain(f"match {self.id}: {text}")
 
     def asked(self):
-        self.asked_at = time.monotonic()
+        self.asked_at = time.perf_counter()
 
     def answered(self):
         self.replies += 1
         if self.asked_at is not None:
-            self.answered_at = time.monotonic()
+            self.answered_at = time.perf_counter()
             self.answer_ms = (self.answered_at - self.asked_at) * 1000
             self.slowest_ms = max(self.slowest_ms, self.answer_ms)
 
@@ -824,7 +845,7 @@ class Match:
         self.tell(text)
 
     def late_text(self):
-        now = time.monotonic()
+        now = time.perf_counter()
         has_answer = self.answered_at is not None and \
             self.answered_at >= (self.asked_at or 0)
         if has_answer:
@@ -1251,7 +1272,7 @@ class Slot:
                 match.program.close_input()
             return
         name = word.arg(0)
-        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", name):
+        if not is_file_name(name):
             complain(f"refused a file of the name {name}")
             return
         try:
@@ -1577,6 +1598,8 @@ class App:
         """Play until there is nothing more to play; the exit status."""
         signal.signal(signal.SIGINT, lambda *_: None)
         signal.signal(signal.SIGTERM, lambda *_: None)
+        if hasattr(signal, "SIGBREAK"):
+            signal.signal(signal.SIGBREAK, lambda *_: None)
         signal.set_wakeup_fd(self.hammer.fileno(),
                              warn_on_full_buffer=False)
         for slot in self.slots:
@@ -1585,7 +1608,7 @@ class App:
             select.select([self.bell], [], [])
             for number in self.bell.recv(4096):
                 if number:
-                    self.stop(number == signal.SIGTERM)
+                    self.stop(number != signal.SIGINT)
         for slot in self.slots:
             slot.thread.join()
         return self.status
@@ -1877,13 +1900,13 @@ class Check:
 
     def ping(self, until):
         while time.monotonic() < until and len(self.rtt_us) < SAMPLES:
-            begun = time.monotonic()
+            begun = time.perf_counter()
             try:
                 self.sock.sendall(b"@ping\n")
                 self.word("pong")
             finally:  # an answer that never came took at least so long
-                self.rtt_us.append(int((time.monotonic() - begun) * 1e6))
-            time.sleep(max(0.0, begun + PING_EVERY_S - time.monotonic()))
+                self.rtt_us.append(int((time.perf_counter() - begun) * 1e6))
+            time.sleep(max(0.0, begun + PING_EVERY_S - time.perf_counter()))
 
     def tell(self):
         ordered = sorted(self.rtt_us)
@@ -2100,7 +2123,8 @@ def parse_value(options, name, value):
 
 def read_token(path):
     try:
-        with open(path, "r", encoding="ascii") as file:
+        # An editor may have begun it with a mark of its encoding.
+        with open(path, "r", encoding="utf-8-sig") as file:
             if IS_POSIX and os.fstat(file.fileno()).st_mode & 0o077:
                 complain(f"others may read {path}: chmod 600 it")
             words = file.read(4096).split()
@@ -2112,6 +2136,11 @@ def read_token(path):
         complain(f"{path} holds no token")
         sys.exit(2)
     return words[0]
+
+
+def is_script(name, is_posix=IS_POSIX):
+    """Whether NAME is run by this Python: Windows starts no script itself."""
+    return not is_posix and name.lower().endswith((".py", ".pyw"))
 
 
 def find_program(name):
@@ -2137,6 +2166,9 @@ def main():
     if options.check:
         sys.exit(Check(options).run())
     options.token = read_token(options.token_file)
+    if is_script(options.program[0]):
+        options.program[:1] = [sys.executable,
+                               os.path.abspath(options.program[0])]
     path = find_program(options.program[0])
     if os.path.dirname(options.program[0]) or not IS_POSIX:
         options.program[0] = path  # it holds in the match's folder too
