@@ -18,6 +18,7 @@ static const struct ctl_option list_options[] = {
 	OPTION("map", "MAP", CTL_TEXT, "on that map"),
 	OPTION("seed", "SEED", CTL_TEXT, "of that seed"),
 	OPTION("reason", "REASON", CTL_TEXT, "where a seat ended so: finished, late, gone, suspended, invalid"),
+	OPTION("void", NULL, CTL_TRUE, "only those that count for nothing"),
 	OPTION("limit", "N", CTL_INT, "at most so many (default 50)"),
 	OPTION("before", "ID", CTL_INT, "only older ones: the next page"),
 	{ .name = NULL },

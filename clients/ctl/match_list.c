@@ -9,11 +9,19 @@
 
 enum { LIST_MAX = 100000 };
 
-/* "crazy 23, digger 4": in the order of the seats. */
-static void add_seats(struct table *table, const struct row_match *match)
+/* "crazy 23, digger 4": in the order of the seats. Or "void", and why. */
+static void add_outcome(struct table *table, const struct row_match *match)
 {
 	struct buf text = BUF_INIT(4096);
 
+	if (match->status == ROW_MATCH_VOID) {
+		buf_add_text(&text, "void");
+		if (match->void_reason[0] != '\0')
+			buf_add_format(&text, ": %s", match->void_reason);
+		table_add(table, buf_text(&text));
+		buf_release(&text);
+		return;
+	}
 	for (unsigned i = 0; i < match->nseats; i++) {
 		const struct row_seat *seat = &match->seats[i];
 
@@ -47,10 +55,7 @@ static void print_matches(const struct row_match_list *list)
 		table_add(&table, match->ladder);
 		table_add(&table, match->map);
 		table_add(&table, match->seed);
-		if (match->status == ROW_MATCH_VOID)
-			table_add(&table, "void");
-		else
-			add_seats(&table, match);
+		add_outcome(&table, match);
 	}
 	table_print(&table, stdout);
 	table_release(&table);
@@ -145,6 +150,7 @@ int run_match_list(const struct ctl *ctl, const struct ctl_call *call)
 		.map = ctl_value(call, "map"),
 		.seed = ctl_value(call, "seed"),
 		.reason = ctl_value(call, "reason"),
+		.is_void = ctl_value(call, "void") != NULL,
 		.before_id = ctl_number(call, "before", 0),
 	};
 	struct row_match_list list = { 0 };

@@ -189,6 +189,7 @@ static int64_t parse_seed(const char *text, int *ret_err)
 	"ON v.id = s.bot_version_id JOIN bot b ON b.id = v.bot_id WHERE "     \
 	"s.match_id = m.id AND b.name = ?9) > (?9 IS ?1)) "                   \
 	"AND m.ended_us >= ?10 AND m.ended_us < ?11 "                         \
+	"AND (?12 = 0 OR m.status = 'void') "                                 \
 	"AND m.id < ?7 ORDER BY m.id DESC LIMIT ?8"
 
 static const char list_by_seed[] =
@@ -244,6 +245,7 @@ static int read_list(struct db *db, const struct row_filter *filter,
 	query_bind_i64(&query, 10, filter->since_us);
 	query_bind_i64(&query, 11,
 		       filter->until_us > 0 ? filter->until_us : INT64_MAX);
+	query_bind_i64(&query, 12, filter->is_void);
 	while ((err = query_step(&query)) > 0) {
 		list->matches = read_grow(list->matches, list->nmatches,
 					  sizeof(*list->matches));

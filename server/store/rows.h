@@ -360,6 +360,7 @@ struct row_filter {
 	const char *map;
 	const char *seed;   /* decimal */
 	const char *reason; /* of any seat */
+	bool is_void;       /* only those that count for nothing */
 	int64_t since_us;   /* ended then or later, since 1970 */
 	int64_t until_us;   /* ended before */
 	int64_t before_id;  /* only older matches: the next page */

@@ -43,6 +43,23 @@ def test_lists_filter_and_page(played):
     assert len(played.run("match", "list").out.splitlines()) == 51
 
 
+def test_void_matches_are_found_with_their_reason(played):
+    everything = played.json("match", "list", "--limit", 1000)["matches"]
+    found = played.json("match", "list", "--void", "--limit", 1000)["matches"]
+    assert found and found == [m for m in everything if m["status"] == "void"]
+    ladder = found[0]["ladder"]
+    some = played.json("match", "list", "--void", "--ladder", ladder, "--limit", 1000)["matches"]
+    assert some and some == [m for m in found if m["ladder"] == ladder]
+    line = next(line for line in played.run("match", "list", "--void").out.splitlines()
+                if f" {found[0]['seed']} " in line)
+    assert line.endswith(f"void: {found[0]['void_reason']}") and found[0]["void_reason"]
+    assert " void" not in played.run("match", "list", "--reason", "late").out
+    counted = next(m["id"] for m in everything if m["status"] != "void")
+    played.run("match", "void", counted, "--reason", "the map was broken")
+    assert counted in [m["id"] for m in played.json("match", "list", "--void", "--limit",
+                                                    1000)["matches"]]
+
+
 def test_a_list_without_matches_says_why(played):
     for option, what in (("--bot", "bot"), ("--ladder", "ladder"), ("--map", "map"),
                          ("--game", "game")):

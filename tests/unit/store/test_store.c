@@ -404,6 +404,8 @@ static void lists_by_bot_ladder_map_seed_and_reason(void **state)
 		60);
 	assert_int_equal(
 		find(store, (struct row_filter){ .map = "other" }, &first), 0);
+	assert_int_equal(
+		find(store, (struct row_filter){ .is_void = true }, &first), 0);
 	(void)snprintf(seed, sizeof(seed), "%lld", (long long)INT64_MAX - 33);
 	assert_int_equal(
 		find(store, (struct row_filter){ .seed = seed }, &first), 1);
