@@ -69,6 +69,10 @@ def test_bash_asks_the_other_programs(program):
     text = output(path, "--help")
     assert offered(path, "--") == set(re.findall(r"--[a-z][a-z-]+", text))
     assert offered(path, "x") == set()
+    firsts = {"hilld": set(), "hill-bridge": {"join", "rotate"},
+              "hill-run": {"rabbit-runner", "image-battle", "lambda-mining", "league"}}
+    assert offered(path, "") == firsts[program]
+    assert offered(path, "--log-dir", "") == set()
 
 
 def test_zsh_takes_bashs():
