@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: MIT
 """deploy/: what a host runs first."""
+import json
+import os
 import pathlib
+import re
 import shutil
+import signal
+import socket
 import sqlite3
 import subprocess
+import urllib.request
 
 import pytest
+
+from bridges import BUILD, IS_LONG, gone_within
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -69,3 +77,114 @@ def test_the_unit_file_is_valid_and_tight():
          TOP / "deploy/hilld.service"],
         capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-300:]
+
+
+class Quickstart:
+    """deploy/quickstart on the programs that are tested, with a folder of its own."""
+
+    def __init__(self, var, *words):
+        self.var = var
+        self.process = subprocess.Popen(
+            [TOP / "deploy/quickstart", "--build", BUILD, "--var", var, *map(str, words)],
+            cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.said = []
+
+    def hear(self, pattern):
+        """The first line from here on in which PATTERN is found."""
+        for line in self.process.stdout:
+            self.said.append(line)
+            found = re.search(pattern, line)
+            if found:
+                return found
+        raise AssertionError(f"{pattern} is not in {''.join(self.said)}")
+
+    def pids(self):
+        """Those with its folder in their command line or as their own."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if str(self.var).encode() in entry.read_bytes():
+                    found.append(int(entry.parent.name))
+            except OSError:
+                pass
+        return found
+
+    def end(self, status=0):
+        """All that it said, once it has ended and nothing of it is left."""
+        self.said.append(self.process.communicate(timeout=180)[0])
+        said = "".join(self.said)
+        assert self.process.returncode == status, said
+        assert gone_within(self.pids(), 2)
+        assert "Sanitizer" not in said + (self.var / "hilld.out").read_text()
+        return said
+
+
+@pytest.fixture
+def quickstart(tmp_path):
+    if not (BUILD / "build.ninja").exists() or not (BUILD / "server/hilld").exists():
+        pytest.skip("the clients alone, or programs without their build")
+    started = []
+
+    def start(*words):
+        started.append(Quickstart(tmp_path / "var", *words))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.send_signal(signal.SIGTERM)
+            one.process.communicate(timeout=60)
+
+
+def test_quickstart_ranks_bots_and_goes_on_with_its_file(quickstart, tmp_path):
+    ladders = ("rabbit-runner", "image-battle", "lambda-mining")
+    stored = []
+    for matches in (3, 12) if IS_LONG else (3,):
+        run = quickstart("--port", 0, "--http-port", 0, "--matches", matches)
+        url = run.hear(r"HTTP API at (http://127\.0\.0\.1:\d+/\S+)")[1]
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            assert {one["name"] for one in json.load(answer)["ladders"]} == set(ladders)
+        said = run.end()
+        assert ("making" if not stored else "going on with") in said
+        for ladder in ladders:
+            assert re.search(f"standings of {ladder}\n(?:.+\n)+", said), said
+        stored.append(sqlite3.connect(tmp_path / "var/hill.db").execute(
+            "SELECT count(*) FROM match").fetchone()[0])
+        assert stored[-1] >= matches + sum(stored[:-1])
+    done = subprocess.run([BUILD / "clients/ctl/hillctl", "--database", tmp_path / "var/hill.db",
+                           "--json", "rating", "check"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0 and json.loads(done.stdout)["ok"], done.stdout + done.stderr
+    for path in (tmp_path / "var/tokens").iterdir():
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_quickstart_takes_another_port_for_one_that_is_taken(quickstart):
+    with socket.create_server(("127.0.0.1", 0)) as bots, \
+            socket.create_server(("127.0.0.1", 0)) as web:
+        taken = bots.getsockname()[1], web.getsockname()[1]
+        run = quickstart("--port", taken[0], "--http-port", taken[1])
+        run.hear(f"quickstart: port {taken[0]} is taken; using another one")
+        run.hear(f"quickstart: HTTP port {taken[1]} is taken; using another one")
+        assert int(run.hear(r"HTTP API at http://127\.0\.0\.1:(\d+)/")[1]) not in taken
+        assert int(run.hear(r"hilld listens on 127\.0\.0\.1:(\d+)")[1]) not in taken
+        run.process.send_signal(signal.SIGINT)
+        assert "quickstart: stopped" in run.end()
+    if IS_LONG:
+        # Free again, they are what was asked for.
+        run = quickstart("--port", taken[0], "--http-port", taken[1])
+        assert int(run.hear(r"HTTP API at http://127\.0\.0\.1:(\d+)/")[1]) == taken[1]
+        assert int(run.hear(r"hilld listens on 127\.0\.0\.1:(\d+)")[1]) == taken[0]
+        run.process.send_signal(signal.SIGINT)
+        run.end()
+
+
+def test_quickstart_tells_what_else_keeps_hilld_from_starting(quickstart, tmp_path):
+    first = quickstart("--port", 0, "--http-port", 0)
+    first.hear("HTTP API at")
+    second = Quickstart(tmp_path / "var", "--port", 0, "--http-port", 0)
+    said, _ = second.process.communicate(timeout=60)
+    assert second.process.returncode == 1, said
+    assert "in use by another hill program" in said and "is taken" not in said
+    first.process.send_signal(signal.SIGINT)
+    first.end()
