@@ -489,10 +489,12 @@ class Program:
                 argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0,
                 env=env, cwd=order["cwd"],
                 creationflags=subprocess.CREATE_NEW_PROCESS_GROUP)
-        self.threads = [thread(self.write_input), thread(self.read_output),
-                        thread(self.read_errors),
-                        thread(self.await_end if IS_POSIX
-                               else self.await_end_windows)]
+        self.reader = thread(self.read_output)
+        self.threads = [self.reader, thread(self.write_input),
+                        thread(self.read_errors)]
+        # The last: it may be there already, and looks at the others.
+        self.threads.append(thread(self.await_end if IS_POSIX
+                                   else self.await_end_windows))
 
     # How it ends.
 
@@ -562,7 +564,7 @@ class Program:
             self.drop_feed()
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
-        self.threads[1].join(KILL_AFTER_S)
+        self.reader.join(KILL_AFTER_S)
         self.dead = True
         self.slot.ring()
 

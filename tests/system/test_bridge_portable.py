@@ -5,7 +5,9 @@ import importlib.util
 import re
 import subprocess
 import sys
+import threading
 import time
+import types
 
 import pytest
 
@@ -86,6 +88,23 @@ def test_windows_exit_codes_are_told_as_the_server_takes_them(module):
 def test_windows_starts_a_script_by_python(module):
     assert module.is_script("Bot.PY", is_posix=False)
     assert not module.is_script("bot.exe", is_posix=False) and not module.is_script("bot.py")
+
+
+def test_a_program_may_end_before_all_its_threads_are_there(module, monkeypatch):
+    """On every system: the slot would wait for its end for ever."""
+    def eager(target):
+        started = threading.Thread(target=target, daemon=True)
+        started.start()
+        if target.__name__ == "await_end":
+            started.join(10)
+        return started
+
+    monkeypatch.setattr(module, "thread", eager)
+    options = types.SimpleNamespace(chdir=False, quiet=True, no_log=True)
+    slot = types.SimpleNamespace(app=types.SimpleNamespace(options=options), ring=lambda: None,
+                                 tell_gone=lambda *_: False, reply=lambda *_: None)
+    match = types.SimpleNamespace(is_whole=False, line_max=100)
+    assert module.Program(slot, match, ["true"], None).dead
 
 
 @pytest.fixture
