@@ -195,13 +195,15 @@ static int read_option(struct line *line)
 	const char *equals = strchr(name, '=');
 	size_t len = equals == NULL ? strlen(name) : (size_t)(equals - name);
 	const struct ctl_option *option = NULL;
-	const struct ctl_option *global;
+	const struct ctl_option *global = NULL;
 	const char *value = "";
 	int rc;
 
-	global = find_in(ctl_global_options, name, len);
-	if (global == NULL && command != NULL)
+	/* Its own go before: the --version of a bot. */
+	if (command != NULL)
 		option = find_in(command->options, name, len);
+	if (option == NULL)
+		global = find_in(ctl_global_options, name, len);
 	if ((word[1] != '-' && word[1] != 'j') ||
 	    (global == NULL && option == NULL))
 		return refuse_option(line->call, word, name, len);

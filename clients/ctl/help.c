@@ -142,12 +142,25 @@ const char *ctl_nearest_option(const struct ctl_command *command,
 	return nearest.best;
 }
 
-static void print_options(const struct ctl_option *options, FILE *file)
+static bool has_option(const struct ctl_option *options, const char *name)
+{
+	while (options->name != NULL && strcmp(options->name, name) != 0)
+		options++;
+	return options->name != NULL;
+}
+
+/* Those of OPTIONS that are not in BUT as well. */
+static void print_options(const struct ctl_option *options,
+			  const struct ctl_option *but, FILE *file)
 {
 	for (const struct ctl_option *o = options; o->name != NULL; o++) {
-		int len = fprintf(file, "  --%s%s%s", o->name,
-				  o->value == NULL ? "" : " ",
-				  o->value == NULL ? "" : o->value);
+		int len;
+
+		if (has_option(but, o->name))
+			continue;
+		len = fprintf(file, "  --%s%s%s", o->name,
+			      o->value == NULL ? "" : " ",
+			      o->value == NULL ? "" : o->value);
 
 		if (len >= OPTION_COLUMN) {
 			(void)fputc('\n', file);
@@ -176,10 +189,10 @@ void ctl_help_command(const struct ctl_command *command, FILE *file)
 		(void)fprintf(file, "\n%s", command->details);
 	if (command->options[0].name != NULL) {
 		(void)fputs("\noptions:\n", file);
-		print_options(command->options, file);
+		print_options(command->options, ctl_no_options, file);
 	}
 	(void)fputs("\nand for every command:\n", file);
-	print_options(ctl_global_options, file);
+	print_options(ctl_global_options, command->options, file);
 }
 
 static void print_commands(const char *group, FILE *file)
@@ -218,7 +231,7 @@ void ctl_help_all(FILE *file)
 		    file);
 	print_commands(NULL, file);
 	(void)fputs("\noptions, before or behind the command:\n", file);
-	print_options(ctl_global_options, file);
+	print_options(ctl_global_options, ctl_no_options, file);
 	(void)fputs("\n`hillctl help COMMAND` says more. Exit status: 0 done, "
 		    "1 refused or failed,\n2 wrong usage.\n",
 		    file);

@@ -54,6 +54,11 @@ def test_void_matches_are_found_with_their_reason(played):
                 if f" {found[0]['seed']} " in line)
     assert line.endswith(f"void: {found[0]['void_reason']}") and found[0]["void_reason"]
     assert " void" not in played.run("match", "list", "--reason", "late").out
+    out = played.run("match", "void", "--bot", "crazy", "--version", "1", "--reason", "x",
+                     "--dry-run").out
+    assert "matches that would become void: " in out and " void: 0;" not in out
+    assert "no version" in played.refused("match", "void", "--bot", "crazy", "--version=9",
+                                          "--reason", "x")
     counted = next(m["id"] for m in everything if m["status"] != "void")
     played.run("match", "void", counted, "--reason", "the map was broken")
     assert counted in [m["id"] for m in played.json("match", "list", "--void", "--limit",
