@@ -178,14 +178,20 @@ static int show_standings(const struct ctl *ctl, const struct ctl_call *call,
 	struct standings_row *rows;
 	struct league league;
 	int status = league_open(&league, ctl, ladder);
+	bool is_new;
 
 	if (status != CTL_OK)
 		return status;
+	is_new = league.count == 0;
 	if (ctl_value(call, "all") == NULL)
 		keep_active(&league);
 	rows = put_in_order(&league);
 	if (ctl->is_json)
 		*ret_json = pack_standings(&league, rows);
+	else if (is_new)
+		(void)puts("nobody yet: no round is rated");
+	else if (league.count == 0)
+		(void)puts("nobody: all are retired, --all shows them");
 	else
 		print_standings(&league, rows);
 	free(rows);

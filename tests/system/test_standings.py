@@ -74,6 +74,13 @@ def battle_of_two(server, sets=2):
     return peers, tokens
 
 
+def test_standings_of_nobody_say_so(hilld):
+    add_battle(hilld, seats=2, rated=True)
+    assert ctl(hilld, "standings", "battle") == "nobody yet: no round is rated\n"
+    assert ctl(hilld, "standings") == "battle:\nnobody yet: no round is rated\n"
+    assert ctl_json(hilld, "standings", "battle")["standings"] == []
+
+
 def test_hillctl_says_who_stands_where(hilld):
     battle_of_two(hilld)
     table = ctl(hilld, "standings", "battle")
