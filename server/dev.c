@@ -110,6 +110,13 @@ static void find_bridge(struct buf *ret)
 	find(places, "hill-bridge", ret);
 }
 
+static void find_ctl(struct buf *ret)
+{
+	static const char *const places[] = { "../clients/ctl", ".", NULL };
+
+	find(places, "hillctl", ret);
+}
+
 static void find_maps(const char *game, struct buf *ret)
 {
 	static const char *const places[] = { HILL_MAPS_DIR,
@@ -378,9 +385,10 @@ static void start_house(struct dev *dev, const struct house *house,
 
 void dev_start(struct dev *dev, unsigned port)
 {
-	struct buf bridge = BUF_INIT(PATH_BYTES);
+	struct buf bridge = BUF_INIT(PATH_BYTES), ctl = BUF_INIT(PATH_BYTES);
 
 	find_bridge(&bridge);
+	find_ctl(&ctl);
 	for (size_t i = 0;
 	     i < sizeof(houses) / sizeof(houses[0]) && bridge.len > 0; i++)
 		start_house(dev, &houses[i], buf_text(&bridge), port);
@@ -400,10 +408,12 @@ void dev_start(struct dev *dev, unsigned port)
 		(void)printf(" %s", games_all[i]->name);
 	(void)printf("\n  guests   guest-1 .. guest-%d; house bots: %zu\n",
 		     DEV_GUESTS, dev->nhouse);
-	(void)printf("  look     hillctl --database %s/hill.db match list\n",
+	(void)printf("  look     %s --database %s/hill.db match list\n",
+		     ctl.len > 0 ? buf_text(&ctl) : "hillctl",
 		     buf_text(&dev->folder));
 	(void)fflush(stdout);
 	buf_release(&bridge);
+	buf_release(&ctl);
 }
 
 static void stop_house(struct dev *dev)

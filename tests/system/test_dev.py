@@ -46,6 +46,9 @@ def test_a_guest_meets_the_house_with_the_printed_line(dev, tmp_path):
         capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "against house-image" in done.stdout
+    # The other line holds as it stands, too: nothing of hill need be on the path.
+    words = re.search(r"look +(.*)", text)[1].split()
+    assert "(UTC)" in subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
