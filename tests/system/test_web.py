@@ -13,11 +13,13 @@ import zlib
 import pytest
 
 from arena import MINE, RABBITS, add_battle, add_rabbits, rss_kib
-from conftest import BUILD, TOP, wait_until
+from conftest import BUILD, wait_until
 from web import (API, SECRETS, add_instance, add_match, check_shape, insert, open_database,
                  start_web)
 
-LARGE_MAP = TOP / "deploy/maps/rabbit-runner/test.map"
+# A turn of so many crushers takes its time.
+CROWDED_MAP = b"\n".join([b"#" * 82, b"#s" + b" c" * 39 + b"e#",
+                          *[b"#" + b" c" * 40 + b"#"] * 60, b"#" * 82, b""])
 MAKE_MATCHES = BUILD / "tests/system/make-matches"
 HIDDEN_BYTES = b"########\n#s   #e#\n########\n"
 CONTEST = '{"seats": 1, "group": 1, "sets": 1, "rounds": 1, "maps": []}'
@@ -423,7 +425,7 @@ def test_metrics_count_what_happened(site):
 def test_a_stop_does_not_wait_for_pictures(start_hilld, tmp_path):
     """Requests that queue for long replays are dropped; the one in work ends at a turn."""
     server = start_hilld()
-    add_rabbits(server, "rabbits", data=LARGE_MAP.read_bytes())
+    add_rabbits(server, "rabbits", data=CROWDED_MAP)
     server.add_bot("ant")
     server.stop()
     with open_database(server.database) as c:
