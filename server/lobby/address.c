@@ -7,8 +7,6 @@
 
 #include "server/base/limits.h"
 
-static const int64_t HOUR_US = INT64_C(3600) * 1000000;
-
 void address_table_init(struct address_table *table, uint64_t hash_key)
 {
 	for (size_t i = 0; i < ADDRESS_BUCKETS; i++)
@@ -103,7 +101,7 @@ void address_drop(struct address_table *table, struct address *address)
 	address->peers--;
 	if (address->peers > 0)
 		return;
-	if (address->failures == 0 && address->registrations == 0) {
+	if (address->failures.count == 0 && address->registrations.count == 0) {
 		forget_address(table, address);
 		return;
 	}
@@ -119,48 +117,23 @@ void address_drop(struct address_table *table, struct address *address)
 
 void address_fail(struct address *address, int64_t now_us)
 {
-	if (address->failures == 0)
-		address->failed_us = now_us;
-	address->failures++;
-}
-
-/*
- * Seconds until there is room again in a bucket of LIMIT, from which one drips
- * every FORGET_US since *SINCE_US.
- */
-static uint32_t bucket_wait_s(uint32_t *count, int64_t *since_us,
-			      uint32_t limit, int64_t forget_us, int64_t now_us)
-{
-	int64_t wait_us;
-
-	while (*count > 0 && now_us - *since_us >= forget_us) {
-		(*count)--;
-		*since_us += forget_us;
-	}
-	if (*count < limit)
-		return 0;
-	wait_us = (int64_t)(*count - limit) * forget_us + *since_us +
-		  forget_us - now_us;
-	return (uint32_t)((wait_us + 999999) / 1000000);
+	bucket_add(&address->failures, now_us);
 }
 
 uint32_t address_wait_s(struct address *address, uint32_t limit,
 			int64_t forget_us, int64_t now_us)
 {
-	return bucket_wait_s(&address->failures, &address->failed_us, limit,
-			     forget_us, now_us);
+	return bucket_wait_s(&address->failures, limit, forget_us, now_us);
 }
 
 void address_register(struct address *address, int64_t now_us)
 {
-	if (address->registrations == 0)
-		address->registered_us = now_us;
-	address->registrations++;
+	bucket_add(&address->registrations, now_us);
 }
 
 uint32_t address_register_wait_s(struct address *address, uint32_t limit,
 				 int64_t now_us)
 {
-	return bucket_wait_s(&address->registrations, &address->registered_us,
-			     limit, HOUR_US / limit, now_us);
+	return bucket_wait_s(&address->registrations, limit,
+			     BUCKET_HOUR_US / limit, now_us);
 }

@@ -4,8 +4,7 @@
  *
  * An IPv6 network of 64 bits counts as one host. An address is remembered as
  * long as it has connections, or wrong logins or registrations not yet
- * forgotten; without
- * connections at most LIMIT_ADDRESSES_KEPT of them, the oldest go first.
+ * forgotten; without connections at most LIMIT_ADDRESSES_KEPT of them, the oldest go first.
  * Loop thread only.
  */
 #ifndef HILL_LOBBY_ADDRESS_H
@@ -16,18 +15,17 @@
 #include <sys/queue.h>
 
 #include "server/base/alloc.h"
+#include "server/lobby/bucket.h"
 
 enum { ADDRESS_BYTES = 16, ADDRESS_BUCKETS = 4096 };
 
 struct address {
 	uint8_t key[ADDRESS_BYTES];
-	uint32_t peers;    /* connections */
-	uint32_t prelogin; /* of these, not logged in yet */
-	uint32_t guests;   /* of these, guests */
-	uint32_t failures; /* wrong logins not yet forgotten */
-	int64_t failed_us; /* from then on the next one is being forgotten */
-	uint32_t registrations; /* tried, not yet forgotten */
-	int64_t registered_us;  /* as failed_us */
+	uint32_t peers;              /* connections */
+	uint32_t prelogin;           /* of these, not logged in yet */
+	uint32_t guests;             /* of these, guests */
+	struct bucket failures;      /* wrong logins */
+	struct bucket registrations; /* tried */
 	LIST_ENTRY(address) chain;
 	TAILQ_ENTRY(address) link; /* in `unused` while peers == 0 */
 };

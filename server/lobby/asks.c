@@ -70,14 +70,28 @@ static void send_ask(struct lobby *lobby, struct ask *ask)
 	action_add(lobby, LOBBY_ASK, NULL)->ask = &ask->body;
 }
 
-void ask_version(struct lobby *lobby, struct lobby_peer *peer,
-		 const struct bot *bot, const struct session_request *request,
-		 int64_t now_us)
+void ask_version(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
+		 const struct session_request *request, int64_t now_us)
 {
-	struct ask *ask = ask_new(lobby, peer, LOBBY_ASK_VERSION, now_us);
+	uint32_t limit = lobby->config.registrations_per_hour;
+	uint32_t wait_s;
+	struct ask *ask;
 
+	/*
+	 * As costly as a new token, but by bot: many who share an address bring
+	 * a new version on the same day.
+	 */
+	wait_s = bucket_wait_s(&bot->new_versions, limit,
+			       BUCKET_HOUR_US / limit, now_us);
+	if (wait_s > 0) {
+		peer_refuse(lobby, peer, ERROR_TRY_LATER, wait_s,
+			    "too many new versions of this bot", now_us);
+		return;
+	}
+	ask = ask_new(lobby, peer, LOBBY_ASK_VERSION, now_us);
 	if (ask == NULL)
 		return;
+	bucket_add(&bot->new_versions, now_us);
 	ask->body.bot_id = bot->id;
 	copy_slice(request->version, ask->body.label, sizeof(ask->body.label));
 	ask->body.is_candidate = request->is_candidate;

@@ -105,6 +105,7 @@ struct bot {
 	uint8_t (*tokens)[ROW_HASH_BYTES]; /* owned */
 	struct row_version *versions; /* owned: the active one, candidates */
 	size_t nversions;
+	struct bucket new_versions; /* asked for */
 	struct peer_list peers;     /* oldest login first */
 	struct standing *standings; /* owned */
 	char name[LIMIT_NAME_BYTES + 1];
@@ -518,9 +519,8 @@ bool guest_is(const struct lobby_peer *peer);
 const char *guest_shown(const struct lobby_peer *peer);
 
 /* asks.c */
-void ask_version(struct lobby *lobby, struct lobby_peer *peer,
-		 const struct bot *bot, const struct session_request *request,
-		 int64_t now_us);
+void ask_version(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
+		 const struct session_request *request, int64_t now_us);
 void ask_register(struct lobby *lobby, struct lobby_peer *peer,
 		  const struct session_request *request, int64_t now_us);
 void ask_rotate(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_joining.c - versions, registration, new tokens: what asks the store. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,6 +356,44 @@ static void while_the_disk_fails_nobody_asks(void **state)
 			  "a ! try-later\n");
 }
 
+/* A retired one's answer is a refusal, but costs the store as much. */
+static void new_versions_of_a_bot_are_bounded(void **state)
+{
+	struct world *world = *state;
+	char script[200];
+
+	for (unsigned i = 1; i <= world->config.registrations_per_hour; i++) {
+		(void)snprintf(script, sizeof(script),
+			       "a + 10.0.0.%u\n"
+			       "a > @login crazy right version=v%u\n"
+			       "a <~ @welcome crazy version=v%u\n"
+			       "a -\n",
+			       i, i, i);
+		world_play(world, script);
+	}
+	world->holds_asks = true;
+	/* From another address as well; one that is there asks nobody. */
+	world_play(world, "b + 10.0.0.200\n"
+			  "b > @login crazy right version=next\n"
+			  "b <~ @error try-later retry-after=900 : *versions*\n"
+			  "b ! try-later\n"
+			  "c + 10.0.0.1\n"
+			  "c > @login crazy right version=v4\n"
+			  "c <~ @welcome crazy version=v4\n");
+	assert_int_equal(world->nasks, 0);
+	world->holds_asks = false;
+	world_play(world, "d + 10.0.0.1\n"
+			  "d > @login lazy right version=next\n"
+			  "d <~ @welcome lazy version=next\n"
+			  "* t 900000\n"
+			  "e + 10.0.0.1\n"
+			  "e > @login crazy right version=next\n"
+			  "e <~ @welcome crazy version=next\n"
+			  "f + 10.0.0.1\n"
+			  "f > @login crazy right version=more\n"
+			  "f <~ @error try-later *\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +418,7 @@ int main(void)
 		WORLD_TEST(a_new_token_is_told_while_the_links_stay),
 		WORLD_TEST(who_dies_before_the_ask_is_sent_is_answered_too),
 		WORLD_TEST(while_the_disk_fails_nobody_asks),
+		WORLD_TEST(new_versions_of_a_bot_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
