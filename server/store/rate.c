@@ -420,9 +420,10 @@ int rate_saved(struct db *db, const struct match_record *record,
 		return round->kind == MATCH_ROUND_SET
 			       ? rate_close(db, round->id, "", true, error)
 			       : 0;
+	/* As the lobby counts them, which the host's voids do not reach. */
 	query_open(&query, db,
 		   "SELECT count(*) FROM match WHERE round_id = ?1 AND "
-		   "status = 'stored' AND is_host_void = 0",
+		   "(status = 'stored' OR is_host_void)",
 		   error);
 	query_bind_i64(&query, 1, round->id);
 	err = query_step(&query);

@@ -7,7 +7,9 @@
  * together or not at all. Ranking: an open round's runs by points, a set's
  * bots by the sum of their ranks. In a set that somebody left, each match not
  * played counts as lost by who left, all others level. A void match is as if
- * it had not been; a set with one is void itself.
+ * it had not been; a set with one is void itself. One that the host made void
+ * while its round was open is no part of the ranking, but still one of the
+ * matches that close it: the lobby, which counts them too, plays no other.
  *
  * Ratings are a function of the rounds and their sequence: rate_recompute
  * finds the same bits again.

@@ -333,7 +333,6 @@ static void a_round_voided_while_open_is_rated_when_it_counts(void **state)
 		{ 3, 2, 1 }, { 1, 2, 3 }, { 1, 2, 0 }, { 1, 2, 3 }
 	};
 	struct store *store = played(state);
-	struct store_error error;
 
 	save_run(store, 20, 20, 3, 1, 9);
 	save_run(store, 21, 20, 3, 2, 8);
@@ -342,7 +341,6 @@ static void a_round_voided_while_open_is_rated_when_it_counts(void **state)
 	     "\"reason\":\"x\"}",
 	     2, 0);
 	save_run(store, 22, 20, 3, 3, 7);
-	assert_int_equal(store_close_rounds(store, &error), 0);
 	assert_int_equal(number(store, "SELECT state = 'unrated' FROM round "
 				       "WHERE id = 20"),
 			 1);
@@ -354,6 +352,42 @@ static void a_round_voided_while_open_is_rated_when_it_counts(void **state)
 				       "WHERE round_id = 20"),
 			 4);
 	expect_ratings(store, after, 4);
+	store_close(store);
+}
+
+/* Nothing else closes it: the lobby counts that match, too. */
+static void a_match_voided_while_open_closes_its_round(void **state)
+{
+	static const unsigned runs[][3] = {
+		{ 3, 2, 1 }, { 1, 2, 3 }, { 1, 2, 0 }, { 0, 1, 2 }
+	};
+	struct store *store = played(state);
+
+	save_run(store, 20, 20, 3, 1, 9);
+	does(store,
+	     "{\"command\":\"match void\",\"ids\":[20],"
+	     "\"reason\":\"x\"}",
+	     1, 0);
+	save_run(store, 21, 20, 3, 2, 8);
+	assert_int_equal(number(store, "SELECT state = 'open' FROM round "
+				       "WHERE id = 20"),
+			 1);
+	save_run(store, 22, 20, 3, 3, 7);
+	assert_int_equal(number(store, "SELECT state = 'rated' FROM round "
+				       "WHERE id = 20"),
+			 1);
+	expect_ratings(store, runs, 4);
+	/* A set is void as soon as it is over. */
+	save_of_set(store, 30, 30);
+	does(store,
+	     "{\"command\":\"match void\",\"ids\":[30],"
+	     "\"reason\":\"x\"}",
+	     1, 0);
+	save_of_set(store, 31, 30);
+	assert_int_equal(number(store, "SELECT state = 'void' FROM round "
+				       "WHERE id = 30"),
+			 1);
+	expect_ratings(store, runs, 4);
 	store_close(store);
 }
 
@@ -459,6 +493,7 @@ int main(void)
 		STORE_TEST(what_lies_before_need_not_be_computed_again),
 		STORE_TEST(a_dry_run_tells_the_same_and_changes_nothing),
 		STORE_TEST(a_round_voided_while_open_is_rated_when_it_counts),
+		STORE_TEST(a_match_voided_while_open_closes_its_round),
 		STORE_TEST(a_round_that_is_open_is_named),
 		STORE_TEST(filters_find_what_they_say),
 		STORE_TEST(only_the_hosts_own_come_back),
