@@ -14,7 +14,7 @@
  * 3. when a bot needs its room (rounds.h);
  * 4. early: it has two runs or more, the last was stored QUIET_US ago, and
  *    nobody who is on the ladder now, waiting or in play, may still have a run
- *    of it. So an author alone at night is rated as soon as the house bots have
+ *    of it: not who has to pause, or plays unrated there. So an author alone at night is rated as soon as the house bots have
  *    played his rounds, and two authors as soon as both have.
  *
  * What is open is known here alone: after a restart every bot begins with
@@ -177,15 +177,17 @@ static struct rounds_open view_of(const struct open_round *round,
 
 /* ---- the end of a round ---- */
 
-/* Whether BOT, which is on the ladder, may have a run of ROUND some time. */
+/* Whether PEER, which is on the ladder, may have a run of ROUND soon. */
 static bool may_still_play(const struct lobby *lobby,
 			   const struct ladder *ladder,
 			   const struct open_round *round,
-			   const struct lobby_peer *peer)
+			   const struct lobby_peer *peer, int64_t now_us)
 {
 	struct row_rating rating;
 
-	if (was_given(round, peer->bot))
+	if (was_given(round, peer->bot) ||
+	    peer_unrated(peer, ladder, now_us) != NULL ||
+	    pause_left(peer->bot, ladder, now_us) != 0)
 		return false;
 	if (!peer->bot->is_house || round->has_author)
 		return true;
@@ -214,7 +216,7 @@ static bool is_done_early(struct lobby *lobby, struct ladder *ladder,
 		const struct waiting *entry = waiting_find(peer, ladder);
 
 		if (peer->bot != NULL && entry != NULL && entry->wish == NULL &&
-		    may_still_play(lobby, ladder, round, peer))
+		    may_still_play(lobby, ladder, round, peer, now_us))
 			return false;
 	}
 	return true;

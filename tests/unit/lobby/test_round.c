@@ -132,6 +132,73 @@ static void a_round_waits_for_who_is_there_and_busy(void **state)
 			  "* log close round=2 left= void=0\n");
 }
 
+/* c is on the ladder, unrated; a and b play a round. */
+static void close_without_c(struct world *world)
+{
+	log_in(world, "abc");
+	world_play(world, "c > @play mine\n"
+			  "c <~ @match 1 *rated=0*\n"
+			  "a > @play mine\n"
+			  "a <~ @match 2 *round=2 *\n"
+			  "b > @play mine\n"
+			  "b <~ @match 3 *round=2 *\n");
+	run(world, 'a', 2);
+	run(world, 'b', 3);
+	world_play(world, "* t 5100\n"
+			  "* log close round=2 left= void=0\n");
+}
+
+static void a_round_does_not_wait_for_who_plays_unrated(void **state)
+{
+	struct world *world = *state;
+
+	/* Too many new versions today. */
+	world->versions[BOT_SLOW].rated_from_us =
+		world->now_us + INT64_C(3600) * 1000000;
+	world_catalogue(world);
+	close_without_c(world);
+}
+
+static void a_round_does_not_wait_for_who_came_after_the_deadline(void **state)
+{
+	struct world *world = *state;
+
+	world->ladders[LADDER_MINE].deadline_us = 1000;
+	world->versions[BOT_SLOW].active_us = 2000;
+	world_catalogue(world);
+	close_without_c(world);
+}
+
+static void a_round_does_not_wait_for_who_has_to_pause(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'd', "crazy");
+	world_login(world, 'e', "crazy");
+	world_login(world, 'f', "crazy");
+	log_in(world, "bc");
+	world_play(world, "d > @play mine\n"
+			  "d <~ @match 1 *\n"
+			  "e > @play mine\n"
+			  "e <~ @match 2 *\n"
+			  "* t 9000\n"
+			  "f > @play rabbit-runner\n"
+			  "f <~ @match 3 *\n"
+			  "f > @play mine\n"
+			  /* d and e do not take their offers. */
+			  "* t 1100\n"
+			  "d > @play mine\n"
+			  "d <~ @error paused retry-after=10 *\n"
+			  "b > @play mine\n"
+			  "b <~ @match 4 *round=4 *\n"
+			  "c > @play mine\n"
+			  "c <~ @match 5 *round=4 *\n");
+	run(world, 'b', 4);
+	run(world, 'c', 5);
+	world_play(world, "* t 5100\n"
+			  "* log close round=4 left= void=0\n");
+}
+
 static void an_author_alone_is_rated_against_the_house(void **state)
 {
 	struct world *world = *state;
@@ -326,6 +393,10 @@ int main(void)
 		WORLD_TEST(who_has_played_all_is_told_and_waits),
 		WORLD_TEST(a_round_closes_when_nobody_else_is_there),
 		WORLD_TEST(a_round_waits_for_who_is_there_and_busy),
+		WORLD_TEST(a_round_does_not_wait_for_who_plays_unrated),
+		WORLD_TEST(
+			a_round_does_not_wait_for_who_came_after_the_deadline),
+		WORLD_TEST(a_round_does_not_wait_for_who_has_to_pause),
 		WORLD_TEST(an_author_alone_is_rated_against_the_house),
 		WORLD_TEST(few_house_bots_will_do),
 		WORLD_TEST(an_offer_that_is_not_taken_was_never_made),
