@@ -262,6 +262,27 @@ static void tell_start(struct lobby *lobby, const struct lobby_tournament *t,
 	}
 }
 
+static void put_under_way(struct lobby_tournament *t,
+			  const struct match_meeting *meeting)
+{
+	size_t at =
+		tournament_state_place(t, meeting->pairing, meeting->number);
+
+	t->under_way = xreallocarray(t->under_way, t->nunder_way + 1,
+				     sizeof(*t->under_way));
+	memmove(t->under_way + at + 1, t->under_way + at,
+		(t->nunder_way - at) * sizeof(*t->under_way));
+	t->under_way[at] = *meeting;
+	t->nunder_way++;
+}
+
+static bool has_under_way(const struct lobby_tournament *t, size_t at,
+			  uint32_t pairing, uint32_t number)
+{
+	return at < t->nunder_way && t->under_way[at].pairing == pairing &&
+	       t->under_way[at].number == number;
+}
+
 /* An appointment for MATCH; false when there is no room for more. */
 static bool appoint(struct lobby *lobby, struct lobby_tournament *t,
 		    struct ladder *ladder, const struct tournament_match *match,
@@ -291,9 +312,7 @@ static bool appoint(struct lobby *lobby, struct lobby_tournament *t,
 	for (unsigned s = 0; s < match->nseats; s++)
 		if (t->attendance[match->entrants[s]].is_away)
 			appointment->deadline_us = now_us;
-	t->under_way = xreallocarray(t->under_way, t->nunder_way + 1,
-				     sizeof(*t->under_way));
-	t->under_way[t->nunder_way++] = deal.meeting;
+	put_under_way(t, &deal.meeting);
 	appointment_add(lobby, appointment);
 	if (appointment->absent != 0)
 		tell_absent(lobby, t, appointment, now_us);
@@ -306,11 +325,9 @@ static bool is_under_way(const struct lobby_tournament *t,
 	uint32_t number =
 		match->set * tournament_turns(&t->row.rules) + match->turn;
 
-	for (size_t i = 0; i < t->nunder_way; i++)
-		if (t->under_way[i].pairing == match->pairing &&
-		    t->under_way[i].number == number)
-			return true;
-	return false;
+	return has_under_way(t,
+			     tournament_state_place(t, match->pairing, number),
+			     match->pairing, number);
 }
 
 /* Seats of MATCH whose bots do not exist any more, for the lobby. */
@@ -432,13 +449,15 @@ bool tournaments_keep(const struct lobby *lobby, const struct ladder *ladder,
 	for (size_t i = 0; i < lobby->ntournaments; i++) {
 		const struct lobby_tournament *t = lobby->tournaments[i];
 
+		size_t e;
+
 		if (t->row.ladder_id != ladder->row.id || t->nunder_way == 0)
 			continue;
-		for (size_t e = 0; e < t->row.nentrants; e++)
-			if (t->row.entrants[e].bot_id == peer->bot->id &&
-			    t->row.entrants[e].version_id == peer->version_id &&
-			    t->attendance[e].busy > 0)
-				return true;
+		e = tournament_state_entrant(t, peer->bot->id);
+		if (e < t->row.nentrants &&
+		    t->row.entrants[e].version_id == peer->version_id &&
+		    t->attendance[e].busy > 0)
+			return true;
 	}
 	return false;
 }
@@ -490,14 +509,16 @@ static void take_fault(struct lobby *lobby, struct lobby_tournament *t,
 static void take_out(struct lobby_tournament *t,
 		     const struct match_meeting *meeting)
 {
+	size_t at =
+		tournament_state_place(t, meeting->pairing, meeting->number);
+
 	for (unsigned s = 0; s < meeting->nseats; s++)
 		t->attendance[meeting->entrants[s]].busy--;
-	for (size_t i = 0; i < t->nunder_way; i++)
-		if (t->under_way[i].pairing == meeting->pairing &&
-		    t->under_way[i].number == meeting->number) {
-			t->under_way[i] = t->under_way[--t->nunder_way];
-			return;
-		}
+	if (!has_under_way(t, at, meeting->pairing, meeting->number))
+		return;
+	t->nunder_way--;
+	memmove(t->under_way + at, t->under_way + at + 1,
+		(t->nunder_way - at) * sizeof(*t->under_way));
 }
 
 static void stick(struct lobby *lobby, struct lobby_tournament *t,

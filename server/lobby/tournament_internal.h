@@ -14,11 +14,19 @@ struct attendance {
 	bool is_away;     /* was waited for in vain */
 };
 
+/* Which entrant a bot is. */
+struct entry {
+	int64_t bot_id;
+	uint32_t entrant;
+};
+
 struct lobby_tournament {
-	struct row_tournament row;       /* owned, with all results so far */
-	struct tournament *state;        /* owned; what follows from ROW */
+	struct row_tournament row; /* owned, with all results so far: sorted */
+	struct tournament *state;  /* owned; what follows from ROW */
+	struct entry *entries;     /* owned; of all entrants, by bot */
 	struct attendance *attendance;   /* owned; by entrant */
-	struct match_meeting *under_way; /* owned; appointed or in play */
+	struct match_meeting *under_way; /* owned; appointed or in play; by
+					    pairing and number */
 	size_t nunder_way;
 	size_t nleft_out; /* of row.matches; no part of the state */
 	unsigned nvoids;
@@ -30,6 +38,12 @@ struct lobby_tournament {
 /* What ROW says from now on, and what is newer here. */
 void tournament_state_take(struct lobby_tournament *t,
 			   const struct row_tournament *row);
+/* The entrant that BOT_ID is, or row.nentrants. */
+size_t tournament_state_entrant(const struct lobby_tournament *t,
+				int64_t bot_id);
+/* Where the match NUMBER of PAIRING stands among those under way, or would. */
+size_t tournament_state_place(const struct lobby_tournament *t,
+			      uint32_t pairing, uint32_t number);
 /*
  * A result that is on disk, or on its way there. 0, or as
  * tournament_add_stored(): when the host has made one before it void it does

@@ -17,40 +17,10 @@ void tournament_state_free(struct lobby_tournament *t)
 {
 	tournament_free(t->state);
 	release_row(&t->row);
+	free(t->entries);
 	free(t->attendance);
 	free(t->under_way);
 	free(t);
-}
-
-static bool is_same(const struct row_tournament_match *a,
-		    const struct row_tournament_match *b)
-{
-	return a->result.pairing == b->result.pairing &&
-	       a->result.set == b->result.set &&
-	       a->result.turn == b->result.turn;
-}
-
-/*
- * MATCH is, or soon will be, on disk: as there, one that is for other entrants
- * takes the place of what was there.
- */
-static void keep(struct lobby_tournament *t,
-		 const struct row_tournament_match *match)
-{
-	for (size_t i = 0; i < t->row.nmatches; i++) {
-		struct row_tournament_match *old = &t->row.matches[i];
-
-		if (!is_same(old, match))
-			continue;
-		if (old->nseats != match->nseats ||
-		    memcmp(old->entrants, match->entrants,
-			   match->nseats * sizeof(match->entrants[0])) != 0)
-			*old = *match;
-		return;
-	}
-	t->row.matches = xreallocarray(t->row.matches, t->row.nmatches + 1,
-				       sizeof(*t->row.matches));
-	t->row.matches[t->row.nmatches++] = *match;
 }
 
 static int by_number(const void *left, const void *right)
@@ -65,6 +35,58 @@ static int by_number(const void *left, const void *right)
 	if (a->set != b->set)
 		return a->set < b->set ? -1 : 1;
 	return a->turn < b->turn ? -1 : a->turn > b->turn;
+}
+
+/* Where MATCH stands in ROW, or would. */
+static size_t place_of(const struct row_tournament *row,
+		       const struct row_tournament_match *match)
+{
+	size_t low = 0, high = row->nmatches;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_number(&row->matches[middle], match) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool holds(const struct row_tournament *row,
+		  const struct row_tournament_match *match)
+{
+	size_t at = place_of(row, match);
+
+	return at < row->nmatches && by_number(&row->matches[at], match) == 0;
+}
+
+/*
+ * MATCH is, or soon will be, on disk: as there, one that is for other entrants
+ * takes the place of what was there.
+ */
+static void keep(struct lobby_tournament *t,
+		 const struct row_tournament_match *match)
+{
+	struct row_tournament *row = &t->row;
+	size_t at = place_of(row, match);
+	struct row_tournament_match *old;
+
+	if (holds(row, match)) {
+		old = &row->matches[at];
+		if (old->nseats != match->nseats ||
+		    memcmp(old->entrants, match->entrants,
+			   match->nseats * sizeof(match->entrants[0])) != 0)
+			*old = *match;
+		return;
+	}
+	row->matches = xreallocarray(row->matches, row->nmatches + 1,
+				     sizeof(*row->matches));
+	memmove(row->matches + at + 1, row->matches + at,
+		(row->nmatches - at) * sizeof(*row->matches));
+	row->matches[at] = *match;
+	row->nmatches++;
 }
 
 static bool is_void(const struct row_tournament *row, int64_t match_id)
@@ -88,9 +110,6 @@ static void rebuild(struct lobby_tournament *t)
 				  out_rounds);
 	free(out_rounds);
 	t->nleft_out = 0;
-	if (t->row.nmatches > 0)
-		qsort(t->row.matches, t->row.nmatches, sizeof(*t->row.matches),
-		      by_number);
 	for (size_t i = 0; i < t->row.nmatches; i++)
 		t->nleft_out += tournament_add_stored(
 					t->state, &t->row.matches[i].result,
@@ -115,15 +134,6 @@ bool tournament_state_is_void(const struct lobby_tournament *t,
 			      int64_t match_id)
 {
 	return is_void(&t->row, match_id);
-}
-
-static bool holds(const struct row_tournament *row,
-		  const struct row_tournament_match *match)
-{
-	for (size_t i = 0; i < row->nmatches; i++)
-		if (is_same(&row->matches[i], match))
-			return true;
-	return false;
 }
 
 /*
@@ -153,6 +163,54 @@ static void copy_row(struct row_tournament *to,
 		if (!holds(row, &more->matches[i]) &&
 		    !is_void(row, more->matches[i].match_id))
 			to->matches[to->nmatches++] = more->matches[i];
+	if (to->nmatches > row->nmatches)
+		qsort(to->matches, to->nmatches, sizeof(*to->matches),
+		      by_number);
+}
+
+static int by_bot(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	return (a->bot_id > b->bot_id) - (a->bot_id < b->bot_id);
+}
+
+static void list_entries(struct lobby_tournament *t)
+{
+	free(t->entries);
+	t->entries = xcalloc(t->row.nentrants + 1, sizeof(*t->entries));
+	for (size_t i = 0; i < t->row.nentrants; i++)
+		t->entries[i] = (struct entry){ t->row.entrants[i].bot_id,
+						(uint32_t)i };
+	qsort(t->entries, t->row.nentrants, sizeof(*t->entries), by_bot);
+}
+
+size_t tournament_state_entrant(const struct lobby_tournament *t,
+				int64_t bot_id)
+{
+	const struct entry key = { .bot_id = bot_id };
+	const struct entry *found = bsearch(&key, t->entries, t->row.nentrants,
+					    sizeof(key), by_bot);
+
+	return found == NULL ? t->row.nentrants : found->entrant;
+}
+
+size_t tournament_state_place(const struct lobby_tournament *t,
+			      uint32_t pairing, uint32_t number)
+{
+	size_t low = 0, high = t->nunder_way;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct match_meeting *meeting = &t->under_way[middle];
+
+		if (meeting->pairing < pairing ||
+		    (meeting->pairing == pairing && meeting->number < number))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 void tournament_state_take(struct lobby_tournament *t,
@@ -163,5 +221,6 @@ void tournament_state_take(struct lobby_tournament *t,
 	copy_row(&fresh, row, &t->row);
 	release_row(&t->row);
 	t->row = fresh;
+	list_entries(t);
 	rebuild(t);
 }
