@@ -30,15 +30,19 @@ struct appointment *appointment_new(struct lobby *lobby, struct ladder *ladder,
 	appointment->ladder = ladder;
 	ladder->refs++;
 	appointment->deal = *deal;
-	for (unsigned i = 0; i < deal->seats; i++)
+	for (unsigned i = 0; i < deal->seats; i++) {
 		appointment->bots[i] = bot_ref(bots[i]);
+		bots[i]->nappointments++;
+	}
 	return appointment;
 }
 
 void appointment_free(struct appointment *appointment)
 {
-	for (unsigned i = 0; i < appointment->deal.seats; i++)
+	for (unsigned i = 0; i < appointment->deal.seats; i++) {
+		appointment->bots[i]->nappointments--;
 		bot_unref(appointment->bots[i]);
+	}
 	appointment->ladder->refs--;
 	free(appointment);
 }
@@ -108,12 +112,32 @@ uint32_t appointment_absent(const struct appointment *appointment)
 	return seat_peers(appointment, !is_set(appointment), peers);
 }
 
+/* Note with those whom APPOINTMENT has a seat for, and nobody else. */
+static void mark_seats(const struct appointment *appointment, bool is_appointed)
+{
+	for (unsigned i = 0; i < appointment->deal.seats; i++) {
+		struct lobby_peer *peer;
+
+		if (appointment->link_ids[i] == 0)
+			continue;
+		TAILQ_FOREACH(peer, &appointment->bots[i]->peers, group) {
+			struct waiting *entry =
+				waiting_find(peer, appointment->ladder);
+
+			if (peer->link_id == appointment->link_ids[i] &&
+			    entry != NULL)
+				entry->is_appointed = is_appointed;
+		}
+	}
+}
+
 void appointment_add(struct lobby *lobby, struct appointment *appointment)
 {
 	struct ladder *ladder = appointment->ladder;
 
 	appointment->absent = appointment_absent(appointment);
 	TAILQ_INSERT_TAIL(&ladder->appointments, appointment, link);
+	mark_seats(appointment, true);
 	lobby->nappointments++;
 	start_touch(lobby, ladder);
 }
@@ -124,6 +148,7 @@ static void unlink_appointment(struct lobby *lobby,
 	struct ladder *ladder = appointment->ladder;
 
 	TAILQ_REMOVE(&ladder->appointments, appointment, link);
+	mark_seats(appointment, false);
 	lobby->nappointments--;
 	/* Bots that it kept are free. */
 	if (ladder->nqueued > 0 && ladder->is_listed)
@@ -182,6 +207,9 @@ bool appointment_keeps(const struct ladder *ladder,
 		return false;
 	if (entry->wish != NULL || candidate_keeps(ladder, peer))
 		return true;
+	/* Many wait and many are appointed: few of them are the same. */
+	if (peer->bot->nappointments == 0)
+		return false;
 	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
 		if (appointment->absent != 0 || is_set(appointment))
 			continue;
@@ -193,13 +221,15 @@ bool appointment_keeps(const struct ladder *ladder,
 	return false;
 }
 
-bool appointment_has(const struct ladder *ladder, uint64_t link_id)
+bool appointment_has(const struct ladder *ladder, const struct lobby_peer *peer)
 {
 	const struct appointment *appointment;
 
+	if (peer->bot->nappointments == 0)
+		return false;
 	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
 		for (unsigned i = 0; i < appointment->deal.seats; i++) {
-			if (appointment->link_ids[i] == link_id)
+			if (appointment->link_ids[i] == peer->link_id)
 				return true;
 		}
 	}

@@ -33,8 +33,9 @@ struct appointment *appointment_next(struct lobby *lobby, struct ladder *ladder,
  */
 bool appointment_keeps(const struct ladder *ladder,
 		       const struct lobby_peer *peer);
-/* Whether one of LADDER has a seat for the connection LINK_ID alone. */
-bool appointment_has(const struct ladder *ladder, uint64_t link_id);
+/* Whether one of LADDER has a seat for PEER's connection alone. */
+bool appointment_has(const struct ladder *ladder,
+		     const struct lobby_peer *peer);
 /* It has begun: freed. Its deal's OVER comes with the play's end. */
 void appointment_done(struct lobby *lobby, struct appointment *appointment);
 /* It cannot begin (REASON, for the log): OVER is told, and it is freed. */

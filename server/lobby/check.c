@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check.c - what must always be true of a lobby; for tests. */
+#include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
 #include "server/lobby/rated.h"
 
@@ -31,6 +32,8 @@ static void check_peer(const struct lobby *lobby, const struct lobby_peer *peer)
 		assert(entry->ladder->is_listed);
 		assert(entry->is_queued == (peer->play == NULL));
 		assert(entry->ticket < lobby->next_ticket);
+		assert(entry->is_appointed ==
+		       appointment_has(entry->ladder, peer));
 		count++;
 	}
 	assert(count <= LIMIT_LADDERS_PER_PEER);
@@ -84,8 +87,10 @@ static size_t count_appointments(const struct ladder *ladder)
 
 	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
 		assert(appointment->ladder == ladder);
-		for (unsigned i = 0; i < appointment->deal.seats; i++)
+		for (unsigned i = 0; i < appointment->deal.seats; i++) {
 			assert(appointment->bots[i]->refs > 0);
+			assert(appointment->bots[i]->nappointments > 0);
+		}
 		/* Otherwise the pump would have dropped it long ago. */
 		assert(appointment->absent == 0 ||
 		       appointment->deadline_us > 0);

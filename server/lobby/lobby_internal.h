@@ -54,6 +54,8 @@ struct waiting {
 	TAILQ_ENTRY(waiting) queue; /* in ladder->queue while is_queued */
 	bool is_queued;             /* not while its peer is in a match */
 	bool is_any;                /* plays unrated with who asks, too */
+	bool is_appointed;          /* an appointment has a seat for it alone */
+	uint8_t lender;             /* lend.c's, during one look */
 	struct wish *wish;          /* owned; NULL: the ladder's own matches */
 };
 
@@ -96,8 +98,9 @@ struct bot {
 	int64_t predecessor_id; /* the version before the active one, or 0 */
 	uint32_t max_connections;
 	uint32_t npeers;
-	uint32_t refs;  /* peers and seats of plays that point here */
-	bool is_listed; /* in the catalogue now */
+	uint32_t refs;          /* peers and seats of plays that point here */
+	uint32_t nappointments; /* seats of them that name it */
+	bool is_listed;         /* in the catalogue now */
 	bool is_disabled;
 	bool is_house;  /* the host's own */
 	bool is_hidden; /* who looks on is not told of it */

@@ -6,17 +6,13 @@
  * and nothing but its own appointments takes it out of there. Whenever the
  * ladder is looked at, each wish whose peer is free and whose opponents are
  * becomes such an appointment, between certain connections. It begins in the
- * same call, or as soon as its map is there.
- *
- * Opponents are, in this order: others who wait unrated and wish nothing in
- * particular, bots that said `any`, the house's. One that has just been lent
- * is left to who waits for rated matches, as long as those may take to get
- * it.
+ * same call, or as soon as its map is there. lend.c says who the opponents
+ * are.
  */
 #include "server/lobby/appointment.h"
-#include "server/lobby/lobby_internal.h"
 #include "server/lobby/rated.h"
 #include "server/lobby/start.h"
+#include "server/lobby/unrated_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,9 +21,8 @@
 
 enum {
 	ABSENT_US = 60 * 1000 * 1000, /* an opponent may be away so long */
-	REST_MS = 1000, /* more than a house bot waits for its seat */
-	DRAWS_MAX = 64, /* of a seed that no contest has */
-	TAG_LINK = 0,   /* of the deal's tags: who asked for it */
+	DRAWS_MAX = 64,               /* of a seed that no contest has */
+	TAG_LINK = 0,                 /* of the deal's tags: who asked for it */
 	TAG_BOT,
 	TAG_LADDER,
 };
@@ -238,129 +233,6 @@ void unrated_give_back(struct lobby *lobby, const struct deal *deal,
 	fresh_give_back(ladder, deal->instance.map_id);
 }
 
-/* ---- who plays ---- */
-
-static bool has_any_wish(const struct wish *wish)
-{
-	return wish->map_id != 0 || wish->seed[0] != '\0' ||
-	       wish->against_id != 0 || wish->turn_ms != 0 || wish->left != 0;
-}
-
-static bool is_patient(const struct ladder *ladder, const struct wish *wish)
-{
-	return wish->turn_ms == 0 || wish->turn_ms == ladder->row.turn_ms;
-}
-
-/*
- * How much ENTRY, of another, is one that WISH may be played with, whether it
- * is free or not; 0: not at all.
- */
-static unsigned willingness(const struct ladder *ladder,
-			    const struct wish *wish,
-			    const struct waiting *entry)
-{
-	const struct bot *bot = entry->peer->bot;
-
-	if (wish->against_id != 0 && wish->against_id != bot->id)
-		return 0;
-	if (entry->wish != NULL)
-		return wish->against_id == 0 && is_patient(ladder, wish) &&
-				       !has_any_wish(entry->wish)
-			       ? 3
-			       : 0;
-	if (entry->is_any && (bot->is_house || is_patient(ladder, wish)))
-		return 2;
-	return bot->is_house ? 1 : 0;
-}
-
-/* Whether another than the house waits on LADDER for matches of its own. */
-static bool is_wanted(const struct ladder *ladder,
-		      const struct lobby_peer *peer)
-{
-	const struct waiting *entry;
-
-	TAILQ_FOREACH(entry, &ladder->queue, queue) {
-		if (entry->wish == NULL && entry->peer != peer &&
-		    entry->peer->bot != peer->bot &&
-		    !entry->peer->bot->is_house)
-			return true;
-	}
-	return false;
-}
-
-bool unrated_may_lend(struct lobby *lobby, struct ladder *ladder,
-		      const struct waiting *entry, int64_t rest_us,
-		      int64_t now_us)
-{
-	const struct lobby_peer *peer = entry->peer;
-	int64_t again_us = peer->lent_us + rest_us;
-
-	if (!entry->is_queued || peer->is_closing || peer->is_eof ||
-	    peer->set_id != 0 || appointment_has(ladder, peer->link_id))
-		return false;
-	if (entry->wish != NULL)
-		return true;
-	if (appointment_keeps(ladder, peer) ||
-	    tournaments_keep(lobby, ladder, peer))
-		return false;
-	if (peer->lent_us == 0 || now_us >= again_us)
-		return true;
-	start_wake(lobby, ladder, now_us, again_us);
-	return false;
-}
-
-int64_t unrated_rest(const struct ladder *ladder, const struct waiting *entry)
-{
-	if (entry->wish != NULL || !is_wanted(ladder, entry->peer))
-		return 0;
-	return ((int64_t)ladder->row.house_wait_ms + REST_MS) * 1000;
-}
-
-/* The best free one that is not among the COUNT seated, or NULL. */
-static struct lobby_peer *find_opponent(struct lobby *lobby,
-					struct ladder *ladder,
-					const struct wish *wish,
-					struct lobby_peer *const *seated,
-					unsigned count, int64_t now_us)
-{
-	struct lobby_peer *found = NULL;
-	struct waiting *entry;
-	unsigned best = 0;
-
-	TAILQ_FOREACH(entry, &ladder->queue, queue) {
-		unsigned how = willingness(ladder, wish, entry);
-		bool is_seated = false;
-
-		for (unsigned i = 0; i < count; i++)
-			is_seated |= seated[i] == entry->peer;
-		if (is_seated || how <= best ||
-		    !unrated_may_lend(lobby, ladder, entry,
-				      unrated_rest(ladder, entry), now_us))
-			continue;
-		best = how;
-		found = entry->peer;
-	}
-	return found;
-}
-
-/* Whether the opponent that WISH names waits on LADDER and would play. */
-static bool is_there(struct lobby *lobby, struct ladder *ladder,
-		     const struct wish *wish)
-{
-	const struct bot *bot = bot_by_id(lobby, wish->against_id);
-	struct lobby_peer *peer;
-
-	if (bot == NULL)
-		return false;
-	TAILQ_FOREACH(peer, &bot->peers, group) {
-		const struct waiting *entry = waiting_find(peer, ladder);
-
-		if (entry != NULL && willingness(ladder, wish, entry) > 0)
-			return true;
-	}
-	return false;
-}
-
 /* ---- the wish ---- */
 
 /* Seats of an unrated match on LADDER. */
@@ -397,12 +269,12 @@ static enum error_code fill_wish(struct lobby *lobby, struct ladder *ladder,
 	if (bot == NULL || seats_of(ladder) == 1)
 		return ERROR_UNKNOWN_OPPONENT;
 	wish->against_id = bot->id;
-	if (is_there(lobby, ladder, wish))
+	if (lend_is_there(lobby, ladder, wish))
 		return ERROR_NONE;
 	/* It may be the time alone that it does not take. */
 	wish->turn_ms = 0;
-	return is_there(lobby, ladder, wish) ? ERROR_TURN_REFUSED
-					     : ERROR_UNKNOWN_OPPONENT;
+	return lend_is_there(lobby, ladder, wish) ? ERROR_TURN_REFUSED
+						  : ERROR_UNKNOWN_OPPONENT;
 }
 
 enum error_code unrated_wish(struct lobby *lobby, struct ladder *ladder,
@@ -476,10 +348,11 @@ static void over(struct lobby *lobby, const struct deal *deal,
 }
 
 /* All bots that ENTRY's wish needs are free: PEERS, by seat. As look_at. */
-static enum hold settle(struct lobby *lobby, struct waiting *entry,
-			struct lobby_peer *const *peers, int64_t now_us)
+static enum hold settle(struct look *look, struct waiting *entry,
+			struct lobby_peer *const *peers)
 {
-	struct ladder *ladder = entry->ladder;
+	struct lobby *lobby = look->lobby;
+	struct ladder *ladder = look->ladder;
 	struct wish *wish = entry->wish;
 	struct bot *bots[LIMIT_SEATS];
 	struct appointment *appointment;
@@ -492,11 +365,13 @@ static enum hold settle(struct lobby *lobby, struct waiting *entry,
 	enum hold hold;
 
 	if (refusal != ERROR_NONE) {
+		lend_unlist(look, entry);
 		end_wish(lobby, entry, refusal);
 		return HOLD_NONE;
 	}
 	memcpy(deal.params, ladder->params, sizeof(deal.params));
-	hold = unrated_take_map(lobby, ladder, &deal, &deal.instance, now_us);
+	hold = unrated_take_map(lobby, ladder, &deal, &deal.instance,
+				look->now_us);
 	if (hold != HOLD_NONE)
 		return hold;
 	deal.tags[TAG_LINK] = (int64_t)entry->peer->link_id;
@@ -511,8 +386,10 @@ static enum hold settle(struct lobby *lobby, struct waiting *entry,
 				  0);
 		return HOLD_NONE;
 	}
-	for (unsigned i = 0; i < deal.seats; i++)
+	for (unsigned i = 0; i < deal.seats; i++) {
 		appointment->link_ids[i] = peers[i]->link_id;
+		lend_unlist(look, waiting_find(peers[i], ladder));
+	}
 	wish->is_settled = true;
 	appointment_add(lobby, appointment);
 	return HOLD_NONE;
@@ -522,38 +399,45 @@ static enum hold settle(struct lobby *lobby, struct waiting *entry,
  * ENTRY has a wish and is free: fulfil it if that can be. What is in the way
  * when it is only a map that is to be drawn.
  */
-static enum hold look_at(struct lobby *lobby, struct waiting *entry,
-			 int64_t now_us)
+static enum hold look_at(struct look *look, struct waiting *entry)
 {
-	struct ladder *ladder = entry->ladder;
+	struct lobby *lobby = look->lobby;
+	struct ladder *ladder = look->ladder;
 	struct lobby_peer *peers[LIMIT_SEATS] = { entry->peer };
 	struct wish *wish = entry->wish;
 	unsigned count = 1;
 
-	if (wish->against_id != 0 && !is_there(lobby, ladder, wish)) {
+	if (wish->against_id != 0 && !lend_is_there(lobby, ladder, wish)) {
 		if (wish->absent_us == 0)
-			wish->absent_us = now_us;
-		if (now_us >= wish->absent_us + ABSENT_US)
+			wish->absent_us = look->now_us;
+		if (look->now_us >= wish->absent_us + ABSENT_US)
 			end_wish(lobby, entry, ERROR_UNKNOWN_OPPONENT);
 		else
-			start_wake(lobby, ladder, now_us,
+			start_wake(lobby, ladder, look->now_us,
 				   wish->absent_us + ABSENT_US);
 		return HOLD_NONE;
 	}
 	wish->absent_us = 0;
+	if (seats_of(ladder) > 1)
+		lend_list(look);
+	if (seats_of(ladder) > 1 && wish->against_id == 0 &&
+	    !lend_is_enough(look, entry))
+		return HOLD_NONE;
 	while (count < seats_of(ladder)) {
-		peers[count] = find_opponent(lobby, ladder, wish, peers, count,
-					     now_us);
+		peers[count] = lend_find(look, wish, peers, count);
 		if (peers[count] == NULL)
 			return HOLD_NONE;
 		count++;
 	}
-	return settle(lobby, entry, peers, now_us);
+	return settle(look, entry, peers);
 }
 
 enum hold unrated_look(struct lobby *lobby, struct ladder *ladder,
 		       int64_t now_us)
 {
+	struct look look = { .lobby = lobby,
+			     .ladder = ladder,
+			     .now_us = now_us };
 	struct waiting *entry, *next;
 	enum hold hold = HOLD_NONE;
 
@@ -563,7 +447,7 @@ enum hold unrated_look(struct lobby *lobby, struct ladder *ladder,
 		next = TAILQ_NEXT(entry, queue);
 		if (entry->wish != NULL && !entry->wish->is_settled &&
 		    unrated_may_lend(lobby, ladder, entry, 0, now_us)) {
-			enum hold found = look_at(lobby, entry, now_us);
+			enum hold found = look_at(&look, entry);
 
 			hold = found != HOLD_NONE ? found : hold;
 		}

@@ -190,6 +190,7 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 	entry->ticket = lobby->next_ticket++;
 	note_since(entry, now_us);
 	entry->is_any = request->how == SESSION_PLAY_ANY;
+	entry->is_appointed = appointment_has(ladder, peer);
 	entry->wish = wish;
 	ladder->nwishes += wish != NULL;
 	while (*place != NULL)
