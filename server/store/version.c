@@ -41,7 +41,7 @@ static int find_label(struct db *db, int64_t bot_id, const char *label,
 	return err;
 }
 
-/* How many versions BOT_ID has, and how many of them are candidates. */
+/* The number of the next version of BOT_ID; -EDQUOT when it has MOST. */
 static int next_number(struct db *db, int64_t bot_id, uint32_t most,
 		       int64_t *ret, struct store_error *error)
 {
@@ -149,7 +149,7 @@ static int find_or_make(struct db *db, int64_t bot_id, const char *label,
 			bool is_candidate, uint32_t most, int64_t *ret_id,
 			bool *ret_is_new, struct store_error *error)
 {
-	int64_t number;
+	int64_t number = 0; /* a count always has a row */
 	int err = find_label(db, bot_id, label, ret_id, error);
 
 	*ret_is_new = err == 0;
