@@ -84,8 +84,11 @@ class Quickstart:
 
     def __init__(self, var, *words):
         self.var = var
+        build = var.parent / "build"  # the script writes a log beside it
+        if not build.is_symlink():
+            build.symlink_to(BUILD.resolve())
         self.process = subprocess.Popen(
-            [TOP / "deploy/quickstart", "--build", BUILD, "--var", var, *map(str, words)],
+            [TOP / "deploy/quickstart", "--build", build, "--var", var, *map(str, words)],
             cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.said = []
 
