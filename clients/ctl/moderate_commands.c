@@ -247,7 +247,9 @@ static const char void_details[] =
 	"numbers. A tournament that runs plays such a match again; in one that is over\n"
 	"it stays undecided, and the table is made of the rest. A round that is still open\n"
 	"has rated nothing, so no rating changes yet; it is named. On a ladder with seeds in\n"
-	"order the bot plays that instance again after hilld's next start.\n";
+	"order the bot plays that instance again after hilld's next start.\n"
+	"Rating all rounds since an old match again takes about half a minute for a million\n"
+	"matches, a filter some seconds more; so does --dry-run. Results wait so long.\n";
 
 static const char unvoid_details[] =
 	"Only matches that match void has made so, not those that the server did. Where a\n"

@@ -284,8 +284,8 @@ static int find_map(struct admin *admin, int64_t *ret)
 	int err;
 
 	query_open(&query, admin->db,
-		   "SELECT max(m.id), count(*) FROM map m "
-		   "JOIN game g ON g.id = m.game_id "
+		   "SELECT max(m.id), count(*) FROM game g "
+		   "CROSS JOIN map m ON m.game_id = g.id "
 		   "WHERE m.name = ?1 AND (?2 IS NULL OR g.name = ?2)",
 		   &admin->error);
 	query_bind_text(&query, 1, name);

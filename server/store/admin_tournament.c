@@ -5,6 +5,7 @@
 
 #include "server/base/clock.h"
 #include "server/store/admin_tournament.h"
+#include "server/store/read.h"
 #include "server/store/tournament_maps.h"
 #include "server/store/tournament_plan.h"
 #include "server/store/tournament_rows.h"
@@ -178,22 +179,12 @@ static int create(struct admin *admin)
 
 static int list(struct admin *admin)
 {
-	struct query query;
-	int64_t *ids = NULL;
-	size_t count = 0, room = 0;
-	int err;
+	int64_t *ids;
+	size_t count;
+	int err = read_ids(admin->db, "SELECT id FROM tournament ORDER BY id",
+			   0, 0, &ids, &count, &admin->error);
 
 	admin_list_begin(admin, "tournaments");
-	query_open(&query, admin->db, "SELECT id FROM tournament ORDER BY id",
-		   &admin->error);
-	while ((err = query_step(&query)) > 0) {
-		if (count == room) {
-			room = room == 0 ? 16 : 2 * room;
-			ids = xreallocarray(ids, room, sizeof(*ids));
-		}
-		ids[count++] = query_i64(&query, 0);
-	}
-	query_close(&query);
 	for (size_t i = 0; i < count && err == 0; i++) {
 		struct row_tournament row;
 

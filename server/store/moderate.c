@@ -5,8 +5,11 @@
  * What is touched is gathered first, in a temporary table; then matches change
  * their state, rounds that could not be rated before are rated now, and the
  * ratings of each ladder concerned are computed again from the first round that
- * is touched: all in the command's one transaction. A dry run does the very same and takes
- * it back, so what it tells is what would happen.
+ * is touched: all in the command's one transaction. A dry run does the very
+ * same and takes it back, so what it tells is what would happen.
+ *
+ * Statements begin at the few that are touched, by CROSS JOIN: there are no
+ * figures from which SQLite could tell that they are few.
  *
  * A round keeps its number in the sequence of ratings whatever becomes of its
  * matches. Tables of tournaments come from the matches that count, whenever
@@ -104,7 +107,9 @@ static int check_names(struct admin *admin)
 		{ "bot", "bot", "SELECT id FROM bot WHERE name = ?1" },
 		{ "opponent", "bot", "SELECT id FROM bot WHERE name = ?1" },
 		{ "ladder", "ladder", "SELECT id FROM ladder WHERE name = ?1" },
-		{ "map", "map", "SELECT id FROM map WHERE name = ?1" },
+		{ "map", "map",
+		  "SELECT m.id FROM game g CROSS JOIN map m ON m.game_id = g.id "
+		  "WHERE m.name = ?1" },
 		{ "version", "version",
 		  "SELECT id FROM bot_version WHERE label = ?1" },
 	};
@@ -144,8 +149,8 @@ static int touch_filtered(struct admin *admin, bool is_void)
 		   "AND b.name = ?4) > (?4 IS ?2)) "
 		   "AND (?5 IS NULL OR m.ladder_id = (SELECT id FROM ladder "
 		   "WHERE name = ?5)) "
-		   "AND (?6 IS NULL OR i.map_id IN (SELECT id FROM map "
-		   "WHERE name = ?6)) "
+		   "AND (?6 IS NULL OR i.map_id IN (SELECT p.id FROM game g "
+		   "JOIN map p ON p.game_id = g.id WHERE p.name = ?6)) "
 		   "AND (?7 IS NULL OR EXISTS (SELECT 1 FROM seat s "
 		   "WHERE s.match_id = m.id AND s.reason = ?7)) "
 		   "AND m.ended_us >= ?8 AND m.ended_us < ?9",
@@ -193,10 +198,10 @@ static int list_touched(struct admin *admin)
 		   "FROM seat s JOIN bot_version v ON v.id = s.bot_version_id "
 		   "JOIN bot b ON b.id = v.bot_id WHERE s.match_id = m.id "
 		   "ORDER BY s.number)), m.void_reason "
-		   "FROM touched t JOIN match m ON m.id = t.id "
+		   "FROM touched t CROSS JOIN match m ON m.id = t.id "
 		   "JOIN ladder l ON l.id = m.ladder_id "
 		   "JOIN instance i ON i.id = m.instance_id "
-		   "JOIN map p ON p.id = i.map_id ORDER BY m.id LIMIT ?1",
+		   "JOIN map p ON p.id = i.map_id ORDER BY t.id LIMIT ?1",
 		   &admin->error);
 	query_bind_i64(&query, 1, LISTED_MAX);
 	while ((err = query_step(&query)) > 0)
@@ -221,7 +226,7 @@ static int list_tournaments(struct admin *admin)
 	admin_list_begin(admin, "tournaments");
 	query_open(&query, admin->db,
 		   "SELECT DISTINCT t.name, t.state FROM touched u "
-		   "JOIN tournament_match m ON m.match_id = u.id "
+		   "CROSS JOIN tournament_match m ON m.match_id = u.id "
 		   "JOIN tournament t ON t.id = m.tournament_id "
 		   "ORDER BY t.name",
 		   &admin->error);
@@ -243,8 +248,8 @@ static int list_open_rounds(struct admin *admin)
 	admin_list_begin(admin, "open_rounds");
 	query_open(&query, admin->db,
 		   "SELECT r.id, l.name, r.kind, count(*) FROM touched u "
-		   "JOIN match m ON m.id = u.id "
-		   "JOIN round r ON r.id = m.round_id "
+		   "CROSS JOIN match m ON m.id = u.id "
+		   "CROSS JOIN round r ON r.id = m.round_id "
 		   "JOIN ladder l ON l.id = r.ladder_id "
 		   "WHERE r.state = 'open' GROUP BY r.id ORDER BY r.id "
 		   "LIMIT ?1",
@@ -278,26 +283,6 @@ static int count_touched(struct admin *admin, int64_t *ret)
 
 /* ---- what changes ---- */
 
-/* The ids that SQL gives; the caller frees *RET. */
-static int read_ids(struct admin *admin, const char *sql, int64_t **ret,
-		    size_t *ret_count)
-{
-	struct query query;
-	int64_t *ids = NULL;
-	size_t count = 0;
-	int err;
-
-	query_open(&query, admin->db, sql, &admin->error);
-	while ((err = query_step(&query)) > 0) {
-		ids = read_grow(ids, count, sizeof(*ids));
-		ids[count++] = query_i64(&query, 0);
-	}
-	query_close(&query);
-	*ret = ids;
-	*ret_count = count;
-	return err;
-}
-
 static int set_state(struct admin *admin, bool is_void)
 {
 	struct query query;
@@ -322,7 +307,8 @@ static int close_again(struct admin *admin)
 {
 	static const char which[] =
 		"SELECT DISTINCT r.id FROM touched t "
-		"JOIN match m ON m.id = t.id JOIN round r ON r.id = m.round_id "
+		"CROSS JOIN match m ON m.id = t.id "
+		"CROSS JOIN round r ON r.id = m.round_id "
 		"WHERE r.state IN ('unrated', 'void') AND NOT EXISTS "
 		"(SELECT 1 FROM rating_event e WHERE e.round_id = r.id) "
 		"AND (r.kind = 'open' OR r.left <> '' OR r.matches_wanted <= "
@@ -331,7 +317,7 @@ static int close_again(struct admin *admin)
 	struct query query;
 	int64_t *ids;
 	size_t count;
-	int err = read_ids(admin, which, &ids, &count);
+	int err = read_ids(admin->db, which, 0, 0, &ids, &count, &admin->error);
 
 	for (size_t i = 0; i < count && err == 0; i++) {
 		char *left = NULL;
@@ -362,12 +348,13 @@ static int recompute(struct admin *admin, uint64_t *ret_differs)
 {
 	static const char first[] =
 		"SELECT min(e.sequence) FROM touched t "
-		"JOIN match m ON m.id = t.id "
-		"JOIN rating_event e ON e.round_id = m.round_id "
+		"CROSS JOIN match m ON m.id = t.id "
+		"CROSS JOIN rating_event e ON e.round_id = m.round_id "
 		"GROUP BY e.ladder_id ORDER BY e.ladder_id";
 	int64_t *sequences;
 	size_t count;
-	int err = read_ids(admin, first, &sequences, &count);
+	int err = read_ids(admin->db, first, 0, 0, &sequences, &count,
+			   &admin->error);
 
 	*ret_differs = 0;
 	for (size_t i = 0; i < count && err == 0; i++) {

@@ -8,6 +8,7 @@
 #include "server/base/clock.h"
 #include "server/ladder/rating.h"
 #include "server/match/record.h"
+#include "server/store/read.h"
 #include "server/store/store_internal.h"
 
 _Static_assert((int)ROW_ROUND_PLACES == (int)RATING_PLACES,
@@ -435,25 +436,6 @@ int rate_saved(struct db *db, const struct match_record *record,
 	return rate_close(db, round->id, "", false, error);
 }
 
-/* The ids that SQL, with ?1 = KEY, gives. The caller frees *RET. */
-static int read_ids(struct db *db, const char *sql, int64_t key, int64_t **ret,
-		    size_t *ret_count, struct store_error *error)
-{
-	struct query query;
-	int err;
-
-	*ret = NULL;
-	*ret_count = 0;
-	query_open(&query, db, sql, error);
-	query_bind_i64(&query, 1, key);
-	while ((err = query_step(&query)) > 0) {
-		*ret = xreallocarray(*ret, *ret_count + 1, sizeof(**ret));
-		(*ret)[(*ret_count)++] = query_i64(&query, 0);
-	}
-	query_close(&query);
-	return err;
-}
-
 static bool is_set_id(struct db *db, int64_t id, struct store_error *error)
 {
 	enum row_round_state state;
@@ -471,8 +453,8 @@ int rate_close_all(struct db *db, struct store_error *error)
 	size_t count;
 	int err = read_ids(db,
 			   "SELECT id FROM round WHERE state = 'open' "
-			   "AND id > ?1 ORDER BY id",
-			   0, &ids, &count, error);
+			   "ORDER BY id",
+			   0, 0, &ids, &count, error);
 
 	for (size_t i = 0; i < count && err == 0; i++)
 		err = rate_close(db, ids[i], "", is_set_id(db, ids[i], error),
@@ -664,11 +646,11 @@ int rate_recompute(struct db *db, int64_t ladder_id, int64_t from,
 	if (err == 0)
 		err = read_ids(db,
 			       "SELECT sequence FROM rating_event "
-			       "WHERE ladder_id = ?1 ORDER BY sequence",
-			       ladder_id, &events, &count, error);
+			       "WHERE ladder_id = ?1 AND sequence >= ?2 "
+			       "ORDER BY sequence",
+			       ladder_id, from, &events, &count, error);
 	for (size_t i = 0; i < count && err == 0; i++)
-		if (events[i] >= from)
-			err = rate_again(db, events[i], error);
+		err = rate_again(db, events[i], error);
 	free(events);
 	if (err == 0)
 		err = count_differences(db, ladder_id, ret_differs, error);

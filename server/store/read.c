@@ -19,6 +19,30 @@ void *read_grow(void *array, size_t count, size_t size)
 	return array;
 }
 
+int read_ids(struct db *db, const char *sql, int64_t key, int64_t from,
+	     int64_t **ret, size_t *ret_count, struct store_error *error)
+{
+	struct query query;
+	int64_t *ids = NULL;
+	size_t count = 0;
+	int nkeys, err;
+
+	query_open(&query, db, sql, error);
+	nkeys = sqlite3_bind_parameter_count(query.stmt);
+	if (nkeys > 0)
+		query_bind_i64(&query, 1, key);
+	if (nkeys > 1)
+		query_bind_i64(&query, 2, from);
+	while ((err = query_step(&query)) > 0) {
+		ids = read_grow(ids, count, sizeof(*ids));
+		ids[count++] = query_i64(&query, 0);
+	}
+	query_close(&query);
+	*ret = ids;
+	*ret_count = count;
+	return err;
+}
+
 static int read_bots(struct db *db, struct row_catalogue *ret,
 		     struct store_error *error)
 {

@@ -20,6 +20,13 @@ void read_take_map(struct query *query, struct row_map *ret);
 /* ARRAY of COUNT elements with room for one more; rooms are powers of two. */
 void *read_grow(void *array, size_t count, size_t size) WARN_UNUSED;
 /*
+ * The ids that SQL (a literal) gives for ?1 = KEY and ?2 = FROM, where it has
+ * them. The caller frees *RET, also after a failure.
+ */
+int read_ids(struct db *db, const char *sql, int64_t key, int64_t from,
+	     int64_t **ret, size_t *ret_count,
+	     struct store_error *error) WARN_UNUSED;
+/*
  * Append to RET what DB has; 0 or -errno. What was read before a failure
  * stays in RET. Ladders' maps need the ladders first.
  */

@@ -204,7 +204,8 @@ static const char list_by_ladder[] =
 		      "name = ?2) " LIST_REST;
 static const char list_by_map[] = MATCH_COLUMNS
 	"WHERE m.instance_id IN (SELECT id FROM instance WHERE "
-	"map_id IN (SELECT id FROM map WHERE name = ?4)) " LIST_REST;
+	"map_id IN (SELECT n.id FROM game h CROSS JOIN map n ON n.game_id = h.id "
+	"WHERE n.name = ?4)) " LIST_REST;
 static const char list_newest[] = MATCH_COLUMNS "WHERE 1 " LIST_REST;
 
 /*

@@ -6,9 +6,10 @@
 	"INSERT INTO tally (ladder_id, bot_version_id, matches, score, "  \
 	"last_us) SELECT m.ladder_id, s.bot_version_id, count(*) * " sign \
 	", sum(s.score) * " sign ", max(m.ended_us) "
-#define TALLY_SEATS                                                        \
-	"JOIN seat s ON s.match_id = m.id WHERE m.purpose = 'ladder' AND " \
-	"s.guest = '' "
+/* CROSS: from the match to its seats, not from all seats there ever were. */
+#define TALLY_SEATS                                                 \
+	"CROSS JOIN seat s ON s.match_id = m.id WHERE m.purpose = " \
+	"'ladder' AND s.guest = '' "
 #define TALLY_ADD                                                \
 	"GROUP BY m.ladder_id, s.bot_version_id "                \
 	"ON CONFLICT (ladder_id, bot_version_id) DO UPDATE SET " \
@@ -35,7 +36,7 @@ int tally_touched(struct db *db, bool is_void, struct store_error *error)
 	struct query query;
 
 	query_open(&query, db,
-		   TALLY_OF("?1") "FROM touched t JOIN match m ON "
+		   TALLY_OF("?1") "FROM touched t CROSS JOIN match m ON "
 				  "m.id = t.id " TALLY_SEATS TALLY_ADD,
 		   error);
 	query_bind_i64(&query, 1, is_void ? -1 : 1);

@@ -46,7 +46,7 @@ int store_web_ladders(struct store *store, json_t **ret,
 		   "SELECT l.name, g.name, l.seats, l.params, l.is_rated, "
 		   "l.is_disabled, l.seed_first, l.round_runs, l.round_s, "
 		   "l.deadline_us, l.created_us, (SELECT count(*) FROM round r "
-		   "WHERE r.state = 'open' AND r.ladder_id = l.id), "
+		   "WHERE r.state = 'open' AND +r.ladder_id = l.id), "
 		   "l.turn_ms, l.init_ms, l.grace_ms, l.bank_ms, "
 		   "l.bank_step_ms, l.lag_cap_ms "
 		   "FROM ladder l JOIN game g ON g.id = l.game_id "

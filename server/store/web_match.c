@@ -405,8 +405,9 @@ static int find_map(struct search *search)
 			      0, filter->game, &game);
 	if (err == 0)
 		err = find_id(search,
-			      "SELECT p.id FROM map p WHERE (?1 = 0 OR "
-			      "p.game_id = ?1) AND p.name = ?2 AND " VISIBLE_MAP
+			      "SELECT p.id FROM game g CROSS JOIN map p ON "
+			      "p.game_id = g.id WHERE (?1 = 0 OR g.id = ?1) "
+			      "AND p.name = ?2 AND " VISIBLE_MAP
 			      " AND " VISIBLE_MAP_IDLE " ORDER BY p.id LIMIT 1",
 			      game, filter->map, &search->map_id);
 	return err == 0 ? look_at_map(search) : err;
