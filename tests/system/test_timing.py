@@ -277,7 +277,8 @@ def test_the_bank_pays_for_a_late_answer_and_says_so(hilld):
     words = dict(word.split("=") for word in
                  fighter.peer.expect("@banked ").split()[1:])
     assert words["turn"] == "1"
-    assert 295 <= int(words["ms"]) < 300 + slack_ms()
+    # Of the 300 what our own loop was late by, on a loaded machine, is not charged.
+    assert 205 <= int(words["ms"]) < 300 + slack_ms()
     assert int(words["left"]) == pytest.approx(
         1002 - (int(words["ms"]) - 200), abs=1)
     fighter.peer.expect("colour ")

@@ -208,8 +208,8 @@ static pid_t start_family(int *ret_fd)
 	pid = fork();
 	if (pid == 0) {
 		(void)setpgid(0, 0);
-		if (fork() == 0)
-			(void)write(fds[1], "x", 1);
+		if (fork() == 0 && write(fds[1], "x", 1) != 1)
+			_exit(99);
 		for (;;)
 			(void)pause();
 	}
