@@ -191,7 +191,7 @@ static const struct ctl_option create_options[] = {
 	FIELD("name", "NAME", CTL_TEXT, "name", "what it is called"),
 	FIELD("ladder", "LADDER", CTL_TEXT, "ladder", "game, maps and limits are this ladder's"),
 	FIELD("format", "FORMAT", CTL_TEXT, "format", "contest, round-robin, swiss, single-elimination, double-elimination"),
-	FIELD("entrants", "BOT[,BOT...]", CTL_LIST, "entrants", "the best first (default: all that have played on the ladder, but the house)"),
+	FIELD("entrants", "BOT[,BOT...]", CTL_LIST, "entrants", "the best first (default: all with matches for the ladder, unrated ones and tournaments aside, but the house)"),
 	FIELD("draw", "HOW", CTL_TEXT, "draw", "who is seeded where: listed (default), rating or random"),
 	FIELD("draw-seed", "N", CTL_INT, "draw_seed", "of the draw and the instances (default: drawn)"),
 	FIELD("rounds", "N", CTL_INT, "rounds", "of a Swiss; instances of a contest (default: each map with each seed)"),

@@ -51,9 +51,8 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 
 	query_open(&query, db,
 		   "SELECT b.id, b.owner_id, v.id, v.number, "
-		   "b.max_connections, b.is_disabled OR o.is_disabled OR "
-		   "b.ban_reason <> '' OR o.ban_reason <> '', "
-		   "b.name, o.is_house, coalesce((SELECT max(p.id) "
+		   "b.max_connections, NOT " MAY_PLAY
+		   ", b.name, o.is_house, coalesce((SELECT max(p.id) "
 		   "FROM bot_version p WHERE p.bot_id = b.id AND "
 		   "p.number < v.number AND p.state = 'retired'), 0), "
 		   "b.is_hidden "

@@ -136,9 +136,7 @@ static int find_token(struct db *db, const char *token, struct admission *ret,
 		   "SELECT o.id FROM token t JOIN bot b ON b.id = t.bot_id "
 		   "JOIN owner o ON o.id = b.owner_id "
 		   "WHERE t.hash = ?1 AND t.revoked_us IS NULL "
-		   "AND b.is_disabled = 0 AND b.ban_reason = '' "
-		   "AND o.is_disabled = 0 AND o.is_erased = 0 "
-		   "AND o.ban_reason = ''",
+		   "AND " MAY_PLAY,
 		   error);
 	query_bind_blob(&query, 1, hash, sizeof(hash));
 	err = query_step(&query);

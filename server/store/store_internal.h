@@ -18,6 +18,11 @@ enum {
 	STORE_NAME_KEY_BYTES = LIMIT_NAME_BYTES + 1
 };
 
+/* SQL: bot b of owner o may log in, play, and ask for anything. */
+#define MAY_PLAY                                                          \
+	"(b.is_disabled = 0 AND b.ban_reason = '' AND o.is_disabled = 0 " \
+	"AND o.is_erased = 0 AND o.ban_reason = '')"
+
 struct writer; /* writer.c's own */
 
 struct store {

@@ -201,11 +201,11 @@ static int take_named(struct admin *admin, const json_t *names,
 		int64_t id = 0;
 		int err;
 
-		query_open(&query, admin->db,
-			   "SELECT b.id FROM bot b JOIN owner o "
-			   "ON o.id = b.owner_id WHERE b.name = ?1 AND "
-			   "b.is_disabled = 0 AND o.is_disabled = 0",
-			   &admin->error);
+		query_open(
+			&query, admin->db,
+			"SELECT b.id FROM bot b JOIN owner o "
+			"ON o.id = b.owner_id WHERE b.name = ?1 AND " MAY_PLAY,
+			&admin->error);
 		query_bind_text(&query, 1, name);
 		err = query_step(&query);
 		if (err > 0)
@@ -226,7 +226,10 @@ static int take_named(struct admin *admin, const json_t *names,
 	return 0;
 }
 
-/* All that have played on the ladder but the house's own, by name. */
+/*
+ * All that have played for the ladder but the house's own, by name. What the
+ * tally does not count does not count here: unrated play, other tournaments.
+ */
 static int take_all(struct admin *admin, struct row_tournament *ret)
 {
 	struct query query;
@@ -235,12 +238,10 @@ static int take_all(struct admin *admin, struct row_tournament *ret)
 	query_open(&query, admin->db,
 		   "SELECT b.id, b.name FROM bot b "
 		   "JOIN owner o ON o.id = b.owner_id "
-		   "WHERE b.is_disabled = 0 AND o.is_disabled = 0 "
-		   "AND o.is_house = 0 AND EXISTS (SELECT 1 FROM match m "
-		   "JOIN seat s ON s.match_id = m.id "
-		   "JOIN bot_version v ON v.id = s.bot_version_id "
-		   "WHERE m.ladder_id = ?1 AND m.status = 'stored' "
-		   "AND s.guest = '' AND v.bot_id = b.id) ORDER BY b.name",
+		   "WHERE " MAY_PLAY " AND o.is_house = 0 "
+		   "AND EXISTS (SELECT 1 FROM bot_version v JOIN tally y "
+		   "ON y.ladder_id = ?1 AND y.bot_version_id = v.id "
+		   "WHERE v.bot_id = b.id AND y.matches > 0) ORDER BY b.name",
 		   &admin->error);
 	query_bind_i64(&query, 1, ret->ladder_id);
 	while ((err = query_step(&query)) > 0)

@@ -259,9 +259,7 @@ int store_web_token(struct store *store, const char *name, const char *token,
 	query_open(&query, store->read,
 		   "SELECT b.id FROM token k JOIN bot b ON b.id = k.bot_id "
 		   "JOIN owner o ON o.id = b.owner_id WHERE k.hash = ?1 AND "
-		   "k.revoked_us IS NULL AND b.name = ?2 AND "
-		   "b.is_disabled = 0 AND o.is_disabled = 0 AND "
-		   "b.ban_reason = '' AND o.ban_reason = ''",
+		   "k.revoked_us IS NULL AND b.name = ?2 AND " MAY_PLAY,
 		   error);
 	query_bind_blob(&query, 1, hash, sizeof(hash));
 	query_bind_text(&query, 2, name);

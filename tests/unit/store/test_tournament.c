@@ -76,6 +76,9 @@ static const char *text_at(json_t *reply, const char *list, size_t at,
 	"\"ladder\": \"lambda-mining\", \"format\": \"round-robin\", " \
 	"\"entrants\": [\"crazy\", \"digger\", \"painter\"], "         \
 	"\"deadline\": \"2030-01-01\", \"starts\": \"2030-01-02T12:30\"}"
+#define ALL                                                      \
+	"{\"command\": \"tournament plan\", \"name\": \"all\", " \
+	"\"ladder\": \"lambda-mining\", \"format\": \"contest\"}"
 #define NAMED(command) \
 	"{\"command\": \"tournament " command "\", \"name\": \"robin\"}"
 
@@ -530,6 +533,71 @@ static void draw_by_rating_puts_the_best_first(void **state)
 	store_close(store);
 }
 
+static void banned_and_erased_bots_are_no_entrants(void **state)
+{
+	static const char *const bans[] = {
+		"UPDATE bot SET ban_reason = 'no' WHERE id = 1",
+		"UPDATE owner SET ban_reason = 'no' WHERE id = 1",
+		"UPDATE owner SET is_erased = 1 WHERE id = 1",
+		"UPDATE bot SET is_disabled = 1 WHERE id = 1",
+		"UPDATE owner SET is_disabled = 1 WHERE id = 1",
+	};
+	struct store *store = fixture_store(*state);
+	json_t *reply;
+
+	sql(store, "INSERT INTO tally VALUES (1, 1, 4, 0, 0), (1, 2, 1, 0, 0), "
+		   "(1, 3, 1, 0, 0)");
+	for (size_t i = 0; i < sizeof(bans) / sizeof(bans[0]); i++) {
+		sql(store, bans[i]);
+		refuses(store, ROBIN, "no such bot that may play");
+		reply = accepted(store, ALL);
+		assert_int_equal(
+			json_array_size(json_object_get(reply, "entrants")), 2);
+		assert_string_equal(text_at(reply, "entrants", 0, "bot"),
+				    "digger");
+		json_decref(reply);
+		sql(store, "UPDATE bot SET ban_reason = '', is_disabled = 0; "
+			   "UPDATE owner SET ban_reason = '', is_disabled = 0, "
+			   "is_erased = 0");
+	}
+	reply = accepted(store, ALL);
+	assert_int_equal(json_array_size(json_object_get(reply, "entrants")),
+			 3);
+	json_decref(reply);
+	store_close(store);
+}
+
+/* What is no match for the ladder has no place in its tally. */
+static void all_are_those_that_played_for_the_ladder(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_error error = { "" };
+	json_t *reply;
+
+	refuses(store, ALL, "entrants");
+	for (int64_t id = 1; id <= 4; id++) {
+		struct match_record *record = fixture_record(id, 1);
+
+		record->purpose =
+			id == 4 ? MATCH_FOR_UNRATED : MATCH_FOR_LADDER;
+		record->seats[0].version_id = id == 4 ? 3 : id % 2 + 1;
+		if (store_save(store, record, &error) != 0)
+			fail_msg("%s", error.text);
+		match_record_free(record);
+	}
+	reply = accepted(store, ALL);
+	assert_int_equal(json_array_size(json_object_get(reply, "entrants")),
+			 2);
+	assert_string_equal(text_at(reply, "entrants", 0, "bot"), "crazy");
+	assert_string_equal(text_at(reply, "entrants", 1, "bot"), "digger");
+	json_decref(reply);
+	/* One whose matches are all void has not played. */
+	accepts(store, "{\"command\": \"match void\", \"ids\": [2], "
+		       "\"reason\": \"no\"}");
+	refuses(store, ALL, "entrants");
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,6 +609,8 @@ int main(void)
 		TEST(versions_are_pinned_whatever_became_active_since),
 		TEST(table_follows_from_stored_matches_and_forfeits),
 		TEST(result_for_other_entrants_is_left_out),
+		TEST(banned_and_erased_bots_are_no_entrants),
+		TEST(all_are_those_that_played_for_the_ladder),
 		TEST(a_ladder_that_draws_its_maps_has_them_made),
 		TEST(withdrawal_cancel_and_reveal_follow_the_state),
 		TEST(export_has_what_grades_go_by),
