@@ -74,7 +74,12 @@ int store_web_token(struct store *store, const char *name, const char *token,
 		    int64_t *ret, struct store_error *error) WARN_UNUSED;
 int store_web_versions(struct store *store, const char *bot, json_t **ret,
 		       struct store_error *error) WARN_UNUSED;
-/* LADDER and VERSION may be NULL; newest first, below sequence BEFORE. */
+/*
+ * LADDER and VERSION may be NULL; newest first, below sequence BEFORE. The
+ * next page begins below *RET_NEXT, 0: there is none. A page may have fewer
+ * than LIMIT (but for two versions in one round, which stay together), even
+ * none, and yet not be the last: no more than some thousand are looked at.
+ */
 int store_web_history(struct store *store, const char *bot, const char *ladder,
 		      const char *version, int64_t before, unsigned limit,
 		      json_t **ret, int64_t *ret_next,

@@ -2,10 +2,14 @@
 /* web_bot.c - bots, their versions, how their ratings moved, whom they met. */
 #include <errno.h>
 
+#include "server/store/descent.h"
 #include "server/store/new_bot.h"
 #include "server/store/web_internal.h"
 
-enum { RIVALS_ROUNDS = 5000 }; /* of its last ones are looked at */
+enum {
+	RIVALS_ROUNDS = 5000, /* of its last ones are looked at */
+	HISTORY_ROUNDS = 2000 /* for a page that finds none that fit */
+};
 
 static json_t *bot_at(struct query *query)
 {
@@ -128,9 +132,16 @@ static json_t *change_at(struct query *query)
 	"x.match_id = m.id JOIN tournament t ON t.id = x.tournament_id " \
 	"WHERE m.round_id = e.round_id AND NOT " VISIBLE_TOURNAMENT ")"
 
-static int read_history(struct db *db, const int64_t ids[2],
-			const char *version, int64_t before, unsigned limit,
-			json_t *ret, struct store_error *error)
+static const char versions_of_bot[] =
+	"SELECT id FROM bot_version WHERE bot_id = ?1 ORDER BY id";
+static const char just_that[] = "SELECT ?1";
+static const char next_change[] =
+	"SELECT max(sequence) FROM rating_change WHERE bot_version_id = ?1 AND "
+	"sequence < ?2";
+
+/* What SEQUENCE did to a version, if the ladder (0: any) fits. */
+static int add_change(struct db *db, int64_t version_id, int64_t sequence,
+		      int64_t ladder_id, json_t *ret, struct store_error *error)
 {
 	struct query query;
 	int err;
@@ -138,23 +149,64 @@ static int read_history(struct db *db, const int64_t ids[2],
 	query_open(&query, db,
 		   "SELECT c.sequence, l.name, v.label, e.round_id, "
 		   "e.rated_us, c.rank, c.mu_before, c.sigma_before, "
-		   "c.mu_after, c.sigma_after FROM bot_version v "
-		   "JOIN rating_change c ON c.bot_version_id = v.id "
+		   "c.mu_after, c.sigma_after FROM rating_change c "
+		   "JOIN bot_version v ON v.id = c.bot_version_id "
 		   "JOIN rating_event e ON e.sequence = c.sequence "
 		   "JOIN ladder l ON l.id = e.ladder_id "
-		   "WHERE v.bot_id = ?1 AND (?2 = 0 OR e.ladder_id = ?2) "
-		   "AND (?3 IS NULL OR v.label = ?3) AND c.sequence < ?4 "
-		   "AND " VISIBLE_ROUND " ORDER BY c.sequence DESC LIMIT ?5",
+		   "WHERE c.bot_version_id = ?1 AND c.sequence = ?2 "
+		   "AND (?3 = 0 OR e.ladder_id = ?3) AND " VISIBLE_ROUND,
 		   error);
-	query_bind_i64(&query, 1, ids[0]);
-	query_bind_i64(&query, 2, ids[1]);
-	query_bind_text(&query, 3, version);
-	query_bind_i64(&query, 4, before > 0 ? before : INT64_MAX);
-	query_bind_i64(&query, 5, limit);
-	while ((err = query_step(&query)) > 0)
+	query_bind_i64(&query, 1, version_id);
+	query_bind_i64(&query, 2, sequence);
+	query_bind_i64(&query, 3, ladder_id);
+	err = query_step(&query);
+	if (err > 0)
 		(void)json_array_append_new(ret, change_at(&query));
 	query_close(&query);
-	return err;
+	return err < 0 ? err : 0;
+}
+
+/* The version that is LABEL of the bot; 0 in *RET when there is none. */
+static int find_version(struct db *db, int64_t bot_id, const char *label,
+			int64_t *ret, struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT id FROM bot_version WHERE bot_id = ?1 "
+		   "AND label = ?2",
+		   error);
+	query_bind_i64(&query, 1, bot_id);
+	query_bind_text(&query, 2, label);
+	err = query_step(&query);
+	*ret = err > 0 ? query_i64(&query, 0) : 0;
+	query_close(&query);
+	return err < 0 ? err : 0;
+}
+
+/* Down DESCENT until LIMIT fit or enough were looked at. */
+static int read_history(struct descent *descent, int64_t ladder_id,
+			unsigned limit, json_t *ret, int64_t *ret_next)
+{
+	int64_t version_id, sequence, last = 0;
+	unsigned looked = 0;
+	int err;
+
+	while ((err = descent_step(descent, &version_id, &sequence)) > 0) {
+		/* Two versions may be in one round: not on two pages. */
+		if (sequence != last &&
+		    (looked >= HISTORY_ROUNDS || json_array_size(ret) >= limit))
+			break;
+		looked++;
+		last = sequence;
+		err = add_change(descent->db, version_id, sequence, ladder_id,
+				 ret, descent->error);
+		if (err != 0)
+			return err;
+	}
+	*ret_next = err > 0 ? last : 0;
+	return err < 0 ? err : 0;
 }
 
 int store_web_history(struct store *store, const char *bot, const char *ladder,
@@ -162,41 +214,69 @@ int store_web_history(struct store *store, const char *bot, const char *ladder,
 		      json_t **ret, int64_t *ret_next,
 		      struct store_error *error)
 {
-	int64_t ids[2] = { 0, 0 };
-	size_t count;
+	struct descent descent = { 0 };
+	const char *lists = version == NULL ? versions_of_bot : just_that;
+	int64_t bot_id = 0, ladder_id = 0, key;
 	int err = web_begin(store, error);
 
 	if (err != 0)
 		return err;
 	*ret = json_array();
-	err = web_bot_id(store->read, bot, &ids[0], error);
+	*ret_next = 0;
+	err = web_bot_id(store->read, bot, &bot_id, error);
 	if (err == 0 && ladder != NULL)
-		err = web_ladder_id(store->read, ladder, &ids[1], error);
+		err = web_ladder_id(store->read, ladder, &ladder_id, error);
+	key = bot_id;
+	if (err == 0 && version != NULL)
+		err = find_version(store->read, bot_id, version, &key, error);
 	if (err == 0)
-		err = read_history(store->read, ids, version, before, limit,
-				   *ret, error);
-	count = json_array_size(*ret);
-	*ret_next =
-		err != 0 || count < limit
-			? 0
-			: json_integer_value(json_object_get(
-				  json_array_get(*ret, count - 1), "sequence"));
+		err = descent_begin(&descent, store->read, lists, key,
+				    next_change,
+				    before > 0 ? before : INT64_MAX, error);
+	if (err == 0)
+		err = read_history(&descent, ladder_id, limit, *ret, ret_next);
+	descent_release(&descent);
 	return web_end(store, err, ret);
+}
+
+/* The bot's RIVALS_ROUNDS-th last round, or its first. */
+static int find_floor(struct db *db, int64_t bot_id, int64_t *ret,
+		      struct store_error *error)
+{
+	struct descent descent;
+	int64_t version_id;
+	int err;
+
+	*ret = 0;
+	err = descent_begin(&descent, db, versions_of_bot, bot_id, next_change,
+			    INT64_MAX, error);
+	for (unsigned i = 0; i < RIVALS_ROUNDS && err == 0; i++) {
+		err = descent_step(&descent, &version_id, ret);
+		if (err == 0)
+			break;
+		err = err < 0 ? err : 0;
+	}
+	descent_release(&descent);
+	return err;
 }
 
 static int read_rivals(struct db *db, const int64_t ids[2], json_t *ret,
 		       int64_t *ret_rounds, struct store_error *error)
 {
 	struct query query;
-	int err;
+	int64_t floor;
+	int err = find_floor(db, ids[0], &floor, error);
 
+	if (err != 0)
+		return err;
 	/* The bot's last rounds, and all that were in them. */
 	query_open(&query, db,
 		   "WITH mine AS (SELECT c.sequence, c.rank FROM bot_version v "
-		   "JOIN rating_change c ON c.bot_version_id = v.id "
-		   "JOIN rating_event e ON e.sequence = c.sequence "
+		   "CROSS JOIN rating_change c ON c.bot_version_id = v.id "
+		   "AND c.sequence >= ?3 "
+		   "CROSS JOIN rating_event e ON e.sequence = c.sequence "
 		   "WHERE v.bot_id = ?1 AND (?2 = 0 OR e.ladder_id = ?2) "
-		   "AND " VISIBLE_ROUND " ORDER BY c.sequence DESC LIMIT ?3) "
+		   "AND " VISIBLE_ROUND ") "
 		   "SELECT b.name, o.is_house, count(*), "
 		   "sum(mine.rank < c.rank), sum(mine.rank = c.rank), "
 		   "sum(mine.rank > c.rank), (SELECT count(*) FROM mine) "
@@ -209,7 +289,7 @@ static int read_rivals(struct db *db, const int64_t ids[2], json_t *ret,
 		   error);
 	query_bind_i64(&query, 1, ids[0]);
 	query_bind_i64(&query, 2, ids[1]);
-	query_bind_i64(&query, 3, RIVALS_ROUNDS);
+	query_bind_i64(&query, 3, floor);
 	*ret_rounds = 0;
 	while ((err = query_step(&query)) > 0) {
 		*ret_rounds = query_i64(&query, 6);

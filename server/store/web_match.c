@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/store/descent.h"
 #include "server/store/web_internal.h"
 
 enum { MATCHES_LOOKED_AT = 2000, INSTANCES_FEW = 64 };
@@ -261,50 +262,44 @@ struct search {
 static const char next_of_version[] =
 	"SELECT max(match_id) FROM seat WHERE bot_version_id = ?1 AND "
 	"match_id < ?2";
-static const char next_of_bot[] =
-	"SELECT max((SELECT max(s.match_id) FROM seat s WHERE "
-	"s.bot_version_id = v.id AND s.match_id < ?2)) "
-	"FROM bot_version v WHERE v.bot_id = ?1";
 static const char next_of_ladder[] =
 	"SELECT max(id) FROM match WHERE ladder_id = ?1 AND id < ?2";
-static const char next_of_map[] =
-	"SELECT max((SELECT max(m.id) FROM match m WHERE m.instance_id = i.id "
-	"AND m.id < ?2)) FROM instance i WHERE i.map_id = ?1";
+static const char next_of_instance[] =
+	"SELECT max(id) FROM match WHERE instance_id = ?1 AND id < ?2";
 static const char next_of_all[] =
 	"SELECT max(id) FROM match WHERE ?1 = 0 AND id < ?2";
+static const char just_that[] = "SELECT ?1";
+static const char versions_of_bot[] =
+	"SELECT id FROM bot_version WHERE bot_id = ?1 ORDER BY id";
+static const char instances_of_map[] =
+	"SELECT id FROM instance WHERE map_id = ?1";
 
-/* The newest match below BEFORE that may fit; 0 when there is none. */
-static int next_id(const struct search *search, int64_t before, int64_t *ret)
+/* Along the lists that leave the least. */
+static int begin(const struct search *search, struct descent *ret)
 {
-	struct query query;
-	const char *sql = next_of_all;
-	int64_t id = 0;
-	int err;
+	const char *lists = just_that, *sql = next_of_all;
+	int64_t before =
+		search->filter->before > 0 ? search->filter->before : INT64_MAX;
+	int64_t key = 0;
 
 	if (search->version_id != 0) {
 		sql = next_of_version;
-		id = search->version_id;
-	} else if (search->bot_id != 0) {
-		sql = next_of_bot;
-		id = search->bot_id;
-	} else if (search->opponent_id != 0) {
-		sql = next_of_bot;
-		id = search->opponent_id;
+		key = search->version_id;
+	} else if (search->bot_id != 0 || search->opponent_id != 0) {
+		lists = versions_of_bot;
+		sql = next_of_version;
+		key = search->bot_id != 0 ? search->bot_id
+					  : search->opponent_id;
 	} else if (search->is_by_map) {
-		sql = next_of_map;
-		id = search->map_id;
+		lists = instances_of_map;
+		sql = next_of_instance;
+		key = search->map_id;
 	} else if (search->ladder_id != 0) {
 		sql = next_of_ladder;
-		id = search->ladder_id;
+		key = search->ladder_id;
 	}
-	query_open(&query, search->db, sql, search->error);
-	query_bind_i64(&query, 1, id);
-	query_bind_i64(&query, 2, before);
-	err = query_step(&query);
-	if (err > 0)
-		*ret = query_i64(&query, 0);
-	query_close(&query);
-	return err < 0 ? err : 0;
+	return descent_begin(ret, search->db, lists, key, sql, before,
+			     search->error);
 }
 
 /* 1 when match ID is what the filter wants, 0 when not. */
@@ -438,37 +433,47 @@ static int find_names(struct search *search)
 	return err;
 }
 
+/* Append match ID to LIST if it fits. */
+static int try_match(const struct search *search, int64_t id, json_t *list)
+{
+	json_t *match;
+	int err = fits(search, id);
+
+	if (err > 0)
+		err = read_match(search->db, id, &match, search->error);
+	else
+		return err;
+	if (err == 0)
+		(void)json_array_append_new(list, match);
+	return err;
+}
+
 static int search_on(struct search *search, json_t *list, int64_t *ret_next)
 {
-	int64_t before =
-		search->filter->before > 0 ? search->filter->before : INT64_MAX;
-	int err;
+	struct descent descent;
+	int64_t last = 0, id = 0, key;
+	unsigned looked = 0;
+	int err = begin(search, &descent);
 
-	for (unsigned looked = 0; looked < MATCHES_LOOKED_AT; looked++) {
-		json_t *match;
-		int64_t id = 0;
-
-		err = next_id(search, before, &id);
-		if (err != 0)
-			return err;
-		if (id == 0) {
-			*ret_next = 0;
-			return 0;
-		}
-		if (json_array_size(list) == search->filter->limit)
+	while (err == 0) {
+		err = descent_step(&descent, &key, &id);
+		if (err <= 0) {
+			last = 0; /* that was all */
 			break;
-		before = id;
-		err = fits(search, id);
-		if (err > 0)
-			err = read_match(search->db, id, &match, search->error);
-		else if (err == 0)
-			continue;
-		if (err < 0)
-			return err;
-		(void)json_array_append_new(list, match);
+		}
+		err = 0;
+		if (id == last)
+			continue; /* the bot against itself */
+		if (looked == MATCHES_LOOKED_AT ||
+		    json_array_size(list) == search->filter->limit)
+			break;
+		looked++;
+		last = id;
+		err = try_match(search, id, list);
 	}
-	*ret_next = before;
-	return 0;
+	*ret_next = last;
+	descent_release(&descent);
+	return err;
 }
 
 int store_web_matches(struct store *store, const struct web_filter *filter,

@@ -255,6 +255,200 @@ static void who_is_banned_opens_no_door(void **state)
 	store_close(store);
 }
 
+/*
+ * Versions 1, 11 and 12 are crazy's. Events 1..COUNT, on both ladders in turn;
+ * in event N version 1, 11 or 12 in turn meets digger (and 11 also meets 12 in
+ * each tenth).
+ */
+static void fill_changes(struct store *store, const char *count)
+{
+	char text[1800];
+
+	(void)snprintf(
+		text, sizeof(text),
+		"INSERT INTO bot_version (id, bot_id, number, label, state, "
+		"created_us) VALUES (11, 1, 2, 'two', 'retired', 0), "
+		"(12, 1, 3, 'three', 'retired', 0);"
+		"INSERT INTO instance VALUES (1, 1, '', 1, 1);"
+		"CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 "
+		"UNION ALL SELECT i + 1 FROM n WHERE i < %s) SELECT i FROM n;"
+		"INSERT INTO round SELECT i, 1 + i %% 2, 1, 'open', 'rated', "
+		"2, 0, 1, '' FROM n;"
+		"INSERT INTO rating_event SELECT i, 1 + i %% 2, i, 0 FROM n;"
+		"INSERT INTO rating_change SELECT i, CASE i %% 3 WHEN 0 THEN 1 "
+		"WHEN 1 THEN 11 ELSE 12 END, 1, 25, 8, 26, 7 FROM n;"
+		"INSERT INTO rating_change SELECT i, 2, 2, 25, 8, 24, 7 "
+		"FROM n; INSERT OR IGNORE INTO rating_change "
+		"SELECT i, CASE i %% 3 WHEN 1 THEN 12 ELSE 11 END, 2, 25, 8, "
+		"24, 7 FROM n WHERE i %% 10 = 0",
+		count);
+	sql(store, text);
+}
+
+/* All pages of a history, of LIMIT each: as "sequence/version ...". */
+static unsigned read_history(struct store *store, const char *ladder,
+			     const char *version, unsigned limit,
+			     struct buf *ret)
+{
+	struct store_error error = { "" };
+	int64_t before = 0;
+	unsigned pages = 0;
+
+	do {
+		json_t *list, *change;
+		size_t i;
+
+		assert_int_equal(store_web_history(store, "crazy", ladder,
+						   version, before, limit,
+						   &list, &before, &error),
+				 0);
+		json_array_foreach(list, i, change)
+			buf_add_format(ret, "%d/%s ",
+				       (int)json_integer_value(json_object_get(
+					       change, "sequence")),
+				       json_string_value(json_object_get(
+					       change, "version")));
+		json_decref(list);
+		pages++;
+	} while (before != 0);
+	return pages;
+}
+
+static void a_history_has_all_versions_newest_first(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct buf text;
+
+	fill_changes(store, "12");
+	buf_init(&text, 1000000);
+	/* No page parts the two of event 10. */
+	assert_int_equal(read_history(store, NULL, NULL, 3, &text), 4);
+	assert_string_equal(buf_text(&text),
+			    "12/1 11/three 10/two 10/three 9/1 8/three 7/two "
+			    "6/1 5/three 4/two 3/1 2/three 1/two ");
+	buf_clear(&text);
+	assert_int_equal(read_history(store, NULL, "two", 3, &text), 2);
+	assert_string_equal(buf_text(&text), "10/two 7/two 4/two 1/two ");
+	buf_clear(&text);
+	assert_int_equal(read_history(store, "lambda-mining", "1", 3, &text),
+			 1);
+	assert_string_equal(buf_text(&text), "12/1 6/1 ");
+	buf_clear(&text);
+	assert_int_equal(read_history(store, NULL, "none", 3, &text), 1);
+	assert_string_equal(buf_text(&text), "");
+	buf_release(&text);
+	store_close(store);
+}
+
+/* What all statements of the readers' connection have done so far. */
+static int64_t work(struct store *store)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < store->read->nstatements; i++)
+		sum += sqlite3_stmt_status(store->read->statements[i].stmt,
+					   SQLITE_STMTSTATUS_VM_STEP, 1);
+	return sum;
+}
+
+static int64_t rounds_met(struct store *store, int64_t *ret_work)
+{
+	struct store_error error = { "" };
+	int64_t rounds = 0;
+	json_t *list;
+
+	(void)work(store);
+	assert_int_equal(
+		store_web_rivals(store, "crazy", NULL, &list, &rounds, &error),
+		0);
+	assert_int_equal(json_array_size(list), 1);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_array_get(list, 0), "rounds")),
+			 rounds);
+	json_decref(list);
+	*ret_work = work(store);
+	return rounds;
+}
+
+static void a_long_history_costs_no_more_than_a_short_one(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_error error = { "" };
+	int64_t next, few, many;
+	json_t *list;
+
+	fill_changes(store, "30000");
+	(void)work(store);
+	assert_int_equal(store_web_history(store, "crazy", NULL, NULL, 0, 20,
+					   &list, &next, &error),
+			 0);
+	assert_int_equal(json_array_size(list), 20);
+	json_decref(list);
+	few = work(store);
+	print_message("20 of 33,000 changes: %lld steps\n", (long long)few);
+	assert_true(few < 5000);
+	/* A version of the ladder that it never played on: an end for now. */
+	sql(store, "UPDATE rating_event SET ladder_id = 1");
+	assert_int_equal(store_web_history(store, "crazy", "in-order", NULL, 0,
+					   20, &list, &next, &error),
+			 0);
+	assert_int_equal(json_array_size(list), 0);
+	assert_true(next > 25000);
+	json_decref(list);
+	/* 5,000 of the 33,000, in fewer rounds: some have two of them. */
+	assert_true(rounds_met(store, &many) <= 5001);
+	print_message("rivals: %lld steps\n", (long long)many);
+	assert_true(many < 1000000);
+	store_close(store);
+}
+
+static void a_bot_of_many_versions_is_searched_as_fast(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct web_filter filter = { .limit = 10,
+				     .bot = "crazy",
+				     .reason = "suspended" };
+	struct store_error error = { "" };
+	int64_t next, steps;
+	json_t *list;
+
+	sql(store,
+	    "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 2 "
+	    "UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n;"
+	    "INSERT INTO bot_version (id, bot_id, number, label, state, "
+	    "created_us) SELECT 100 + i, 1, i, 'v' || i, 'retired', 0 FROM n");
+	for (unsigned i = 1; i <= 2500; i++) {
+		struct match_record *record = fixture_record(i, 1);
+
+		record->seats[0].bot_id = 1;
+		record->seats[0].version_id = 102 + i % 900;
+		assert_int_equal(store_save(store, record, &error), 0);
+		match_record_free(record);
+	}
+	(void)work(store);
+	assert_int_equal(
+		store_web_matches(store, &filter, &list, &next, &error), 0);
+	assert_int_equal(json_array_size(list), 0);
+	assert_int_equal(next, 501);
+	json_decref(list);
+	steps = work(store);
+	print_message("2,000 matches of 1,000 versions: %lld steps\n",
+		      (long long)steps);
+	assert_true(steps < 500000);
+	filter.reason = NULL;
+	filter.before = 15;
+	assert_int_equal(
+		store_web_matches(store, &filter, &list, &next, &error), 0);
+	assert_int_equal(json_array_size(list), 10);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(json_integer_value(json_object_get(
+					 json_array_get(list, i), "id")),
+				 14 - (int)i);
+	assert_int_equal(next, 5);
+	json_decref(list);
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +461,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_running_tournament_keeps_its_instances, fixture_setup,
 			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_history_has_all_versions_newest_first, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_long_history_costs_no_more_than_a_short_one,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_bot_of_many_versions_is_searched_as_fast,
+			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(who_is_banned_opens_no_door,
 						fixture_setup,
 						fixture_teardown),
