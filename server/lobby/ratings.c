@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ratings.c - how good each version is on each ladder, as the store has told:
- * all of them at the server's start, then what each round changed; all again
+ * those that play at the server's start, then what each round changed; again
  * when the host has changed something, a match made void perhaps. News of
  * rounds and such readings cross: the sequence says which is the newer.
  */

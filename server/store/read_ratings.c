@@ -6,7 +6,16 @@
 
 #include "server/store/rate.h"
 #include "server/store/read.h"
+#include "server/store/version.h"
 
+/* A retired version whose link was there so long ago plays no more. */
+enum { RECENT_EVENTS = 2000 };
+
+/*
+ * Of versions that may play, of each bot's version before the active one, and
+ * of those that were rated lately: an old link plays its version on when that
+ * is retired. All others' ratings are for tables only.
+ */
 static int read_ratings(struct db *db, struct row_catalogue *catalogue,
 			struct store_error *error)
 {
@@ -14,9 +23,17 @@ static int read_ratings(struct db *db, struct row_catalogue *catalogue,
 	int err;
 
 	query_open(&query, db,
-		   "SELECT ladder_id, bot_version_id, mu, sigma, rounds "
-		   "FROM rating",
+		   "SELECT r.ladder_id, r.bot_version_id, r.mu, r.sigma, "
+		   "r.rounds FROM bot_version v "
+		   "CROSS JOIN rating r ON r.bot_version_id = v.id "
+		   "WHERE " VERSION_PLAYS " OR v.id IN (SELECT (SELECT "
+		   "max(p.id) FROM bot_version p WHERE p.bot_id = a.bot_id "
+		   "AND p.number < a.number AND p.state = 'retired') "
+		   "FROM bot_version a WHERE a.state = 'active') "
+		   "OR v.id IN (SELECT c.bot_version_id FROM rating_change c "
+		   "WHERE c.sequence > ?1)",
 		   error);
+	query_bind_i64(&query, 1, catalogue->rated - RECENT_EVENTS);
 	while ((err = query_step(&query)) > 0) {
 		struct row_rating *rating;
 

@@ -217,7 +217,10 @@ int store_announcements(struct store *store, struct row_announcement **ret,
 /* Map MAP_ID without its bytes, a generated one too. 0, -ENOENT, -EIO. */
 int store_map_row(struct store *store, int64_t map_id, struct row_map *ret,
 		  struct store_error *error) WARN_UNUSED;
-/* Add all ratings to CATALOGUE, empty of them. 0, -EIO. */
+/*
+ * Add the ratings of versions that play, or may soon, to CATALOGUE, empty of
+ * them. 0, -EIO.
+ */
 int store_ratings(struct store *store, struct row_catalogue *catalogue,
 		  struct store_error *error) WARN_UNUSED;
 /*

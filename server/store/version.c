@@ -198,16 +198,8 @@ static const char sql_versions[] =
 	"WHERE w.bot_id = v.bot_id AND w.number > 1 AND w.id <> v.id AND "
 	"w.active_us <= v.active_us ORDER BY w.active_us DESC "
 	"LIMIT 1 OFFSET ?1) END, v.state "
-	"FROM bot_version v WHERE v.state <> 'retired' "
-	"OR v.id IN (SELECT e.bot_version_id FROM tournament_entrant e "
-	"JOIN tournament t ON t.id = e.tournament_id "
-	"WHERE t.state = 'running') "
-	"OR v.id IN (SELECT (SELECT a.version_id FROM bot_activation a "
-	"WHERE a.bot_id = e.bot_id AND a.at_us <= t.deadline_us "
-	"ORDER BY a.at_us DESC, a.id DESC LIMIT 1) "
-	"FROM tournament_entrant e JOIN tournament t "
-	"ON t.id = e.tournament_id WHERE t.state = 'planned') "
-	"ORDER BY v.bot_id, v.number";
+	"FROM bot_version v WHERE " VERSION_PLAYS
+	" ORDER BY v.bot_id, v.number";
 
 static void take_version(struct query *query, struct row_version *ret)
 {

@@ -10,6 +10,18 @@
 
 #include "server/store/store_internal.h"
 
+/* SQL: version v may play, or will, in a tournament perhaps. */
+#define VERSION_PLAYS                                                    \
+	"(v.state <> 'retired' "                                         \
+	"OR v.id IN (SELECT e.bot_version_id FROM tournament_entrant e " \
+	"JOIN tournament t ON t.id = e.tournament_id "                   \
+	"WHERE t.state = 'running') "                                    \
+	"OR v.id IN (SELECT (SELECT a.version_id FROM bot_activation a " \
+	"WHERE a.bot_id = e.bot_id AND a.at_us <= t.deadline_us "        \
+	"ORDER BY a.at_us DESC, a.id DESC LIMIT 1) "                     \
+	"FROM tournament_entrant e JOIN tournament t "                   \
+	"ON t.id = e.tournament_id WHERE t.state = 'planned'))"
+
 /* VERSION_ID has become BOT_ID's active one: for the record. */
 int version_note_active(struct db *db, int64_t bot_id, int64_t version_id,
 			int64_t at_us, struct store_error *error) WARN_UNUSED;

@@ -367,6 +367,64 @@ static void rating_again_leaves_out_what_is_void_by_now(void **state)
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+static bool is_read(struct store *store, int64_t version_id)
+{
+	struct row_catalogue rows = { 0 };
+	struct store_error error = { "" };
+	bool is_there = false;
+
+	assert_int_equal(store_ratings(store, &rows, &error), 0);
+	for (size_t i = 0; i < rows.nratings; i++)
+		is_there |= rows.ratings[i].version_id == version_id;
+	row_catalogue_release(&rows);
+	return is_there;
+}
+
+static void change(struct store *store, const char *text)
+{
+	struct store_error error = { "" };
+
+	if (db_exec(&store->write, text, "test", &error) != 0)
+		fail_msg("%s", error.text);
+}
+
+/* Each reading takes them again: what a bot once was is left where it is. */
+static void the_lobby_is_told_ratings_of_those_that_may_play(void **state)
+{
+	struct store *store = fixture_store(*state);
+
+	change(store,
+	       "UPDATE bot_version SET number = 5 WHERE id = 1;"
+	       "INSERT INTO bot_version (id, bot_id, number, label, state, "
+	       "created_us) VALUES (11, 1, 2, 'b', 'retired', 0), "
+	       "(12, 1, 3, 'c', 'retired', 0), (13, 1, 4, 'd', 'retired', 0), "
+	       "(14, 1, 6, 'f', 'candidate', 0), (15, 2, 2, 'b', 'retired', 0);"
+	       "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 "
+	       "UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT i FROM n;"
+	       "INSERT INTO instance VALUES (1, 1, '', 1, 1);"
+	       "INSERT INTO round SELECT i, 1, 1, 'open', 'rated', 2, 0, 1, '' "
+	       "FROM n;"
+	       "INSERT INTO rating_event SELECT i, 1, i, 0 FROM n;"
+	       "INSERT INTO rating_change VALUES (900, 11, 1, 25, 8, 26, 7), "
+	       "(1100, 12, 1, 25, 8, 26, 7);"
+	       "INSERT INTO rating SELECT 1, id, 26, 7, 1, 1, 0 "
+	       "FROM bot_version");
+	assert_true(is_read(store, 1));
+	assert_true(is_read(store, 14));
+	assert_true(is_read(store, 13)); /* the one before */
+	assert_true(is_read(store, 12)); /* by whoever is still on line */
+	assert_false(is_read(store, 11));
+	assert_false(is_read(store, 15)); /* behind the active one */
+	change(store, "INSERT INTO tournament (id, name, name_key, ladder_id, "
+		      "format, options, seed, state, grace_s, is_embargo, "
+		      "created_us) VALUES (1, 't', 't', 1, 'swiss', '{}', 1, "
+		      "'running', 0, 0, 0);"
+		      "INSERT INTO tournament_entrant (tournament_id, number, "
+		      "bot_id, bot_version_id) VALUES (1, 1, 1, 11)");
+	assert_true(is_read(store, 11));
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +435,7 @@ int main(void)
 		CASE(bc56_a_result_is_the_version_s_that_played),
 		CASE(bc59_who_does_not_play_keeps_a_rating_to_the_bit),
 		CASE(rating_again_leaves_out_what_is_void_by_now),
+		CASE(the_lobby_is_told_ratings_of_those_that_may_play),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
