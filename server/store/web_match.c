@@ -193,7 +193,7 @@ int store_web_match(struct store *store, int64_t id, json_t **ret,
 	return web_end(store, err, NULL);
 }
 
-/* Hidden bots have no name, here as elsewhere. */
+/* Hidden bots have no name, here as elsewhere; guests, whose bot is, have. */
 static int mask_seats(struct db *db, struct row_match *match,
 		      struct store_error *error)
 {
@@ -203,7 +203,8 @@ static int mask_seats(struct db *db, struct row_match *match,
 	query_open(&query, db,
 		   "SELECT s.number FROM seat s JOIN bot_version v ON v.id = "
 		   "s.bot_version_id JOIN bot b ON b.id = v.bot_id "
-		   "WHERE s.match_id = ?1 AND NOT " VISIBLE_BOT,
+		   "WHERE s.match_id = ?1 AND s.guest = '' "
+		   "AND NOT " VISIBLE_BOT,
 		   error);
 	query_bind_i64(&query, 1, match->id);
 	while ((err = query_step(&query)) > 0) {

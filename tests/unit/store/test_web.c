@@ -449,6 +449,37 @@ static void a_bot_of_many_versions_is_searched_as_fast(void **state)
 	store_close(store);
 }
 
+/* The bot that guests play as is hidden; their names are their own. */
+static void a_record_names_guests_and_no_hidden_bots(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct match_record *match = fixture_record(7, 2);
+	struct row_record *record = xcalloc(1, sizeof(*record));
+	struct store_error error = { "" };
+	struct query query;
+
+	assert_int_equal(store_guests(store, &error), 0);
+	query_open(&query, &store->write,
+		   "SELECT v.id FROM bot_version v JOIN bot b ON b.id = "
+		   "v.bot_id WHERE b.name = 'guest:'",
+		   &error);
+	assert_int_equal(query_step(&query), 1);
+	match->seats[0].version_id = query_i64(&query, 0);
+	query_close(&query);
+	free(match->seats[0].bot);
+	match->seats[0].bot = xstrdup("guest:zoe");
+	match->seats[1].version_id = 1;
+	assert_int_equal(store_save(store, match, &error), 0);
+	match_record_free(match);
+	sql(store, "UPDATE bot SET is_hidden = 1 WHERE id = 1");
+	assert_int_equal(store_web_record(store, 7, record, &error), 0);
+	assert_string_equal(record->match.seats[0].bot, "guest:zoe");
+	assert_string_equal(record->match.seats[1].bot, "(hidden)");
+	row_record_release(record);
+	free(record);
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +491,9 @@ int main(void)
 			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_running_tournament_keeps_its_instances, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_record_names_guests_and_no_hidden_bots, fixture_setup,
 			fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_history_has_all_versions_newest_first, fixture_setup,
