@@ -13,8 +13,6 @@
 enum { GRACE_S_MAX = 24 * 60 * 60, SHOWN_MATCHES = 1000 };
 
 static const char sql_find[] = "SELECT id FROM tournament WHERE name = ?1";
-static const char sql_by_key[] =
-	"SELECT name FROM tournament WHERE name_key = ?1";
 
 int admin_tournament_find(struct admin *admin, struct row_tournament *ret)
 {
@@ -143,12 +141,9 @@ static int tell_plan(struct admin *admin, const struct row_tournament *row)
 static int plan(struct admin *admin)
 {
 	struct row_tournament row;
-	char key[STORE_NAME_KEY_BYTES];
 	int err;
 
 	err = tournament_plan(admin, &row);
-	if (err == 0)
-		err = admin_check_free(admin, sql_by_key, "name", key);
 	if (err == 0)
 		err = tell_plan(admin, &row);
 	row_tournament_release(&row);
@@ -158,12 +153,9 @@ static int plan(struct admin *admin)
 static int create(struct admin *admin)
 {
 	struct row_tournament row;
-	char key[STORE_NAME_KEY_BYTES];
 	int err;
 
 	err = tournament_plan(admin, &row);
-	if (err == 0)
-		err = admin_check_free(admin, sql_by_key, "name", key);
 	if (err == 0)
 		err = tournament_insert(admin->db, &row, &row.id,
 					&admin->error);

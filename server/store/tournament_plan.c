@@ -336,6 +336,7 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 {
 	const char *name = admin_text(admin, "name", ""), *why;
 	const json_t *names = json_object_get(admin->request, "entrants");
+	char key[STORE_NAME_KEY_BYTES];
 	bool is_shared = false;
 	int err;
 
@@ -346,7 +347,11 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 			"must be 1 to 64 of a-z 0-9 - _ . and begin "
 			"with a letter or digit");
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
-	err = take_ladder(admin, ret, &is_shared);
+	err = admin_check_free(
+		admin, "SELECT name FROM tournament WHERE name_key = ?1",
+		"name", key);
+	if (err == 0)
+		err = take_ladder(admin, ret, &is_shared);
 	if (err == 0)
 		err = take_rules(admin, is_shared, ret);
 	if (err == 0)

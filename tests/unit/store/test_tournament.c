@@ -346,11 +346,12 @@ static void count_maps(struct store *store, int64_t *ret_count,
 			 0);
 }
 
-#define DRAWN(command, name)                                                 \
+#define DRAWN_OF(seed, command, name)                                        \
 	"{\"command\": \"tournament " command "\", \"name\": \"" name "\", " \
 	"\"ladder\": \"lambda-mining\", \"format\": \"contest\", "           \
-	"\"draw_seed\": 7, \"maps\": 3, "                                    \
+	"\"draw_seed\": " seed ", \"maps\": 3, "                             \
 	"\"entrants\": [\"crazy\", \"digger\"]}"
+#define DRAWN(command, name) DRAWN_OF("7", command, name)
 
 static void a_ladder_that_draws_its_maps_has_them_made(void **state)
 {
@@ -380,6 +381,10 @@ static void a_ladder_that_draws_its_maps_has_them_made(void **state)
 			    3 * sizeof(*row.map_ids));
 	row_tournament_release(&row);
 	row_tournament_release(&other);
+	/* Other maps, but they are not made for a name that is taken. */
+	refuses(store, DRAWN_OF("9", "create", "again"), "the name is taken");
+	count_maps(store, &count, &hidden);
+	assert_int_equal(count, 3);
 	accepts(store, NAMED("start"));
 	count_maps(store, &count, &hidden);
 	assert_int_equal(hidden, 3);
