@@ -269,7 +269,7 @@ const struct ctl_command ctl_admin_commands[] = {
 	NAMED("owner ban", ban_options, "none of its bots may log in, for a reason", run_change),
 	NAMED("owner unban", ctl_no_options, "take a ban back", run_change),
 	NAMED("owner house", house_options, "its bots are the host's own, and fill seats", run_change),
-	NAMED("owner erase", ctl_no_options, "forget who it is; its results stay", run_change),
+	NAMED("owner erase", ctl_no_options, "forget who it is; its bots keep their names and results", run_change),
 	{ "owner import", "FILE", 1, 1, NULL, import_options, "owners from a CSV roster, an invite for each", import_details, NULL, NULL, run_import, NULL },
 	{ "invite new", "", 0, 0, NULL, invite_options, "a code that registers one bot", invite_details, NULL, NULL, run_invite, NULL },
 	LIST("invite list", owner_option, "which invites there are", "invites", invite_columns),

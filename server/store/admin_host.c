@@ -137,21 +137,34 @@ static int owner_house(struct admin *admin)
 				     id, admin_bool(admin, "house", true));
 }
 
-/* What hosts did keeps no name that shall be forgotten. */
+/*
+ * What hosts did keeps no name that shall be forgotten: where an owner stands,
+ * that is. A bot may be called the same, and is known by that on.
+ */
 static int forget_in_audit(struct admin *admin, const char *name,
 			   const char *erased)
 {
-	char old[LIMIT_NAME_BYTES + 4], new[LIMIT_NAME_BYTES + 4];
+	static const char *const fields[] = {
+		"UPDATE audit SET arguments = json_set(arguments, '$.owner', "
+		"?2) WHERE json_extract(arguments, '$.owner') = ?1",
+		"UPDATE audit SET arguments = json_set(arguments, '$.name', "
+		"?2) WHERE command LIKE 'owner %' AND "
+		"json_extract(arguments, '$.name') = ?1",
+		"UPDATE audit SET arguments = json_set(arguments, "
+		"'$.new_name', ?2) WHERE command LIKE 'owner %' AND "
+		"json_extract(arguments, '$.new_name') = ?1",
+	};
 	struct query query;
+	int err = 0;
 
-	(void)snprintf(old, sizeof(old), "\"%s\"", name);
-	(void)snprintf(new, sizeof(new), "\"%s\"", erased);
-	query_open(&query, admin->db,
-		   "UPDATE audit SET arguments = replace(arguments, ?1, ?2)",
-		   &admin->error);
-	query_bind_text(&query, 1, old);
-	query_bind_text(&query, 2, new);
-	return query_run(&query);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && err == 0;
+	     i++) {
+		query_open(&query, admin->db, fields[i], &admin->error);
+		query_bind_text(&query, 1, name);
+		query_bind_text(&query, 2, erased);
+		err = query_run(&query);
+	}
+	return err;
 }
 
 static int owner_erase(struct admin *admin)

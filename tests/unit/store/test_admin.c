@@ -614,6 +614,41 @@ static void a_reader_changes_nothing(void **state)
 	store_close(store);
 }
 
+static size_t found_in_audit(struct store *store, const char *text)
+{
+	json_t *reply = accepted(store, "{\"command\":\"audit\"}"), *action;
+	size_t i, count = 0;
+
+	json_array_foreach(json_object_get(reply, "actions"), i, action)
+		count += strstr(json_string_value(
+					json_object_get(action, "arguments")),
+				text) != NULL;
+	json_decref(reply);
+	return count;
+}
+
+/* Who registers alone is called as the bot; the bot's name stays. */
+static void an_erased_owner_is_forgotten_and_the_bot_is_not(void **state)
+{
+	struct store *store = store_at(*state);
+
+	accepts(store, "{\"command\":\"owner add\",\"name\":\"ann\"}");
+	accepts(store, "{\"command\":\"owner change\",\"name\":\"ann\","
+		       "\"new_name\":\"crazy\"}");
+	accepts(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
+		       "\"owner\":\"crazy\"}");
+	accepts(store, "{\"command\":\"bot ban\",\"name\":\"crazy\","
+		       "\"reason\":\"crazy\"}");
+	accepts(store, "{\"command\":\"owner erase\",\"name\":\"crazy\"}");
+	assert_int_equal(found_in_audit(store, "\"name\":\"crazy\""), 2);
+	assert_int_equal(found_in_audit(store, "\"reason\":\"crazy\""), 1);
+	assert_int_equal(found_in_audit(store, "\"owner\":\"crazy\""), 0);
+	assert_int_equal(found_in_audit(store, "\"new_name\":\"crazy\""), 0);
+	assert_int_equal(found_in_audit(store, "\"owner\":\"erased-1\""), 1);
+	assert_int_equal(found_in_audit(store, "\"new_name\":\"erased-1\""), 1);
+	store_close(store);
+}
+
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
@@ -625,6 +660,7 @@ int main(void)
 		CASE(strange_json_is_refused),
 		CASE(deep_json_needs_no_stack),
 		CASE(owners_keep_private_what_is),
+		CASE(an_erased_owner_is_forgotten_and_the_bot_is_not),
 		CASE(tokens_come_and_go),
 		CASE(maps_are_imported_once),
 		CASE(the_same_map_may_be_added_again),
