@@ -4,7 +4,8 @@
  *
  * An IPv6 network of 64 bits counts as one host. An address is remembered as
  * long as it has connections, or wrong logins or registrations not yet
- * forgotten; without connections at most LIMIT_ADDRESSES_KEPT of them, the oldest go first.
+ * forgotten; without connections at most LIMIT_ADDRESSES_KEPT of them, the
+ * oldest go first.
  * Loop thread only.
  */
 #ifndef HILL_LOBBY_ADDRESS_H

@@ -8,11 +8,11 @@
  * connections that sit at it play nothing else before its end. The store rates
  * it with its last match.
  *
- * Somebody leaves it by @leave before its last match, by no @ready, or when the link is lost and
- * none of the bot's connections waits here RETURN_US later: then the rest is
- * not played, counts as lost by who left, and the store is told so once all
- * that was played is on disk. Where the first match does not come about there
- * is no set. A set with a match that came to nothing through our fault is
+ * Somebody leaves it by @leave before its last match, by no @ready, or when the
+ * link is lost and none of the bot's connections waits here RETURN_US later:
+ * then the rest is not played, counts as lost by who left, and the store is
+ * told so once all that was played is on disk. Where the first match does not
+ * come about there is no set. A set with a match that came to nothing through our fault is
  * void, and so is one that a shutdown cuts off, at the next start.
  */
 #include "server/lobby/appointment.h"

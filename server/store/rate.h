@@ -43,8 +43,9 @@ int rate_read(struct db *db, int64_t round_id, struct row_closing **ret,
 	      struct store_error *error) WARN_UNUSED;
 /*
  * Rate all rounds of LADDER_ID again whose event is FROM (1: all) or later, in
- * their sequence, and replace what is there; what lies before is right. Rounds that void matches left without a ranking become void, others
- * rated. *RET_DIFFERS: ratings that are not, bit by bit, what was there.
+ * their sequence, and replace what is there; what lies before is right. Rounds
+ * that void matches left without a ranking become void, others rated.
+ * *RET_DIFFERS: ratings that are not, bit by bit, what was there.
  */
 int rate_recompute(struct db *db, int64_t ladder_id, int64_t from,
 		   uint64_t *ret_differs,
