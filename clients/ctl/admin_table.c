@@ -301,7 +301,7 @@ const struct ctl_command ctl_admin_commands[] = {
 	NAMED("map change", map_change_options, "who may see it", run_map_change),
 	NAMED("map disable", map_disable_options, "no new matches on it", run_change),
 	NAMED("map enable", map_enable_options, "new matches on it again", run_enable),
-	LIST("audit", audit_options, "what hosts did, the newest first", "actions", audit_columns),
+	LIST("audit", audit_options, "what hosts did and as which user, the newest first", "actions", audit_columns),
 	{ .name = NULL },
 };
 /* clang-format on */

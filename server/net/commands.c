@@ -2,6 +2,7 @@
 /* commands.c - what the host says on the control socket: done or handed on. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -16,6 +17,7 @@ enum { PEEK_BYTES = 4096 }; /* a longer command is for the store alone */
 struct admin_job {
 	struct net_job base; /* first */
 	uint64_t client;
+	uid_t uid;     /* whose it is */
 	char *command; /* owned */
 	size_t len;
 	json_t *server; /* owned; our own part of the status, or NULL */
@@ -48,8 +50,8 @@ static void run_admin(struct pool_job *pool_job)
 	struct store *store = job->base.net->store;
 	bool has_changed = false;
 
-	job->reply =
-		store_admin_text(store, job->command, job->len, &has_changed);
+	job->reply = store_admin_by(store, job->uid, job->command, job->len,
+				    &has_changed);
 	if (has_changed) {
 		job->has_rows = net_read_rows(store, job->wants_roads,
 					      &job->rows, &job->error) == 0;
@@ -216,15 +218,17 @@ void net_start_tournaments(struct net *net)
 			       row->name);
 		row->state = ROW_TOURNAMENT_RUNNING; /* until it is read anew */
 		len = command.len;
-		net_admin(net, 0, buf_detach(&command), len);
+		net_admin(net, 0, geteuid(), buf_detach(&command), len);
 	}
 }
 
-void net_admin(struct net *net, uint64_t id, char *command_take, size_t len)
+void net_admin(struct net *net, uint64_t id, uid_t uid, char *command_take,
+	       size_t len)
 {
 	struct admin_job *job = xcalloc(1, sizeof(*job));
 
 	job->client = id;
+	job->uid = uid;
 	job->command = command_take;
 	job->len = len;
 	if (is_ours(net, job)) {

@@ -30,6 +30,7 @@ struct client {
 	struct control *control; /* borrowed */
 	struct bufferevent *bev; /* owned */
 	uint64_t id;
+	uid_t uid;
 	size_t scanned;  /* bytes of the input without an LF */
 	bool is_waiting; /* a command of it is with a worker */
 	bool has_eof;
@@ -85,7 +86,8 @@ static void next_command(struct client *client)
 	line = take_line(client, &len);
 	if (line != NULL) {
 		client->is_waiting = true;
-		net_admin(client->control->net, client->id, line, len);
+		net_admin(client->control->net, client->id, client->uid, line,
+			  len);
 		return;
 	}
 	if (client->has_eof ? evbuffer_get_length(output) == 0
@@ -139,13 +141,15 @@ void control_reply(struct control *control, uint64_t id, const char *reply,
 	bufferevent_trigger(client->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS);
 }
 
-static bool is_own_user(int fd)
+static bool is_own_user(int fd, uid_t *ret_uid)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-	       (peer.uid == geteuid() || peer.uid == 0);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+		return false;
+	*ret_uid = peer.uid;
+	return peer.uid == geteuid() || peer.uid == 0;
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
@@ -153,18 +157,20 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 {
 	struct control *control = arg;
 	struct client *client;
+	uid_t uid;
 
 	(void)listener;
 	(void)address;
 	(void)len;
 	net_turn_began(control->net);
-	if (control->nclients == CLIENTS_MAX || !is_own_user(fd)) {
+	if (control->nclients == CLIENTS_MAX || !is_own_user(fd, &uid)) {
 		(void)close(fd);
 		return;
 	}
 	client = xcalloc(1, sizeof(*client));
 	client->control = control;
 	client->id = ++control->last_id;
+	client->uid = uid;
 	client->bev = bufferevent_socket_new(control->net->base, fd,
 					     BEV_OPT_CLOSE_ON_FREE);
 	if (client->bev == NULL) {

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -244,10 +245,11 @@ void net_finish_jobs(struct net *net);
 
 /* ---- commands.c ---- */
 /*
- * Have COMMAND (one JSON text, taken over) carried out by the store on a
- * worker; then control_reply(ID, ...) is called on the loop.
+ * Have COMMAND (one JSON text, taken over) of user UID carried out by the store
+ * on a worker; then control_reply(ID, ...) is called on the loop.
  */
-void net_admin(struct net *net, uint64_t id, char *command_take, size_t len);
+void net_admin(struct net *net, uint64_t id, uid_t uid, char *command_take,
+	       size_t len);
 /* Start the tournaments whose time has come. */
 void net_start_tournaments(struct net *net);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <openssl/sha.h>
 
@@ -419,9 +420,10 @@ static json_t *refusal(const struct admin *admin)
 	return reply;
 }
 
-json_t *store_admin(struct store *store, json_t *request, bool *ret_changed)
+static json_t *run_for(struct store *store, uid_t uid, json_t *request,
+		       bool *ret_changed)
 {
-	struct admin admin = { .store = store, .request = request };
+	struct admin admin = { .store = store, .uid = uid, .request = request };
 	const struct admin_command *command;
 	json_t *reply;
 	int err = -EINVAL;
@@ -439,6 +441,11 @@ json_t *store_admin(struct store *store, json_t *request, bool *ret_changed)
 	json_decref(admin.reply);
 	reply = refusal(&admin);
 	return reply;
+}
+
+json_t *store_admin(struct store *store, json_t *request, bool *ret_changed)
+{
+	return run_for(store, geteuid(), request, ret_changed);
 }
 
 /*
@@ -473,6 +480,12 @@ static bool is_too_deep(const char *text, size_t len)
 char *store_admin_text(struct store *store, const char *text, size_t len,
 		       bool *ret_changed)
 {
+	return store_admin_by(store, geteuid(), text, len, ret_changed);
+}
+
+char *store_admin_by(struct store *store, uid_t uid, const char *text,
+		     size_t len, bool *ret_changed)
+{
 	struct admin admin = { .store = store };
 	json_t *request = NULL, *reply;
 	json_error_t where;
@@ -496,7 +509,7 @@ char *store_admin_text(struct store *store, const char *text, size_t len,
 					   where.position);
 	}
 	reply = request == NULL ? refusal(&admin)
-				: store_admin(store, request, ret_changed);
+				: run_for(store, uid, request, ret_changed);
 	json_decref(request);
 	line = json_dumps(reply, JSON_COMPACT);
 	json_decref(reply);

@@ -67,7 +67,8 @@
  *	announce add         text* for_s (else until it is dropped)
  *	announce list        (those that hold)
  *	announce drop        id*
- *	audit            limit (100, newest first)
+ *	audit            limit (100, newest first): what was done and by
+ *	                 which user; a refusal changed nothing, and is not there
  *	status
  * Unknown commands and fields are refused, and so is a value of the wrong
  * type. A command changes all that it says or nothing; what it did is noted in
@@ -78,6 +79,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
@@ -89,10 +91,10 @@ struct store;
 #define ADMIN_SOCKET_SUFFIX ".sock"
 
 /*
- * Carry out REQUEST (borrowed, unchanged). The reply is the caller's (json_decref) and
- * never NULL. *RET_CHANGED (may be NULL) says whether the catalogue changed,
- * so that hilld reads it again. Any thread but the loop's: it waits for the
- * disk, and a map's import takes its time.
+ * Carry out REQUEST (borrowed, unchanged) for the process's own user. The reply
+ * is the caller's (json_decref) and never NULL. *RET_CHANGED (may be NULL) says
+ * whether the catalogue changed, so that hilld reads it again. Any thread but
+ * the loop's: it waits for the disk, and a map's import takes its time.
  */
 json_t *store_admin(struct store *store, json_t *request,
 		    bool *ret_changed) WARN_UNUSED;
@@ -103,5 +105,8 @@ json_t *store_admin(struct store *store, json_t *request,
  */
 char *store_admin_text(struct store *store, const char *text, size_t len,
 		       bool *ret_changed) WARN_UNUSED;
+/* Likewise for user UID, at the other end of a socket: the audit names him. */
+char *store_admin_by(struct store *store, uid_t uid, const char *text,
+		     size_t len, bool *ret_changed) WARN_UNUSED;
 
 #endif

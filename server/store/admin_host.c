@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "proto/name.h"
 #include "server/base/clock.h"
@@ -228,7 +227,7 @@ int admin_audit(struct admin *admin, const char *command)
 	struct query query;
 	int err;
 
-	(void)snprintf(actor, sizeof(actor), "uid=%ld", (long)geteuid());
+	(void)snprintf(actor, sizeof(actor), "uid=%ld", (long)admin->uid);
 	query_open(&query, admin->db,
 		   "INSERT INTO audit (at_us, actor, command, arguments, "
 		   "outcome) VALUES (?1, ?2, ?3, ?4, 'ok')",

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
@@ -49,6 +50,7 @@ struct admin_command {
 /* One command under way. */
 struct admin {
 	struct store *store;
+	uid_t uid;         /* who asks, for the audit */
 	struct db *db;     /* locked while `run` runs */
 	json_t *request;   /* borrowed */
 	json_t *reply;     /* owned; `run` adds to it */

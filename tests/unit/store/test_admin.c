@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <openssl/sha.h>
 
@@ -627,6 +628,32 @@ static size_t found_in_audit(struct store *store, const char *text)
 	return count;
 }
 
+static void the_audit_says_who_asked_and_what_was_done(void **state)
+{
+	static const char add[] =
+		"{\"command\":\"owner add\",\"name\":\"ann\"}";
+	struct store *store = store_at(*state);
+	json_t *reply, *actions;
+	char own[40];
+
+	(void)snprintf(own, sizeof(own), "uid=%ld", (long)geteuid());
+	free(store_admin_by(store, 4711, add, strlen(add), NULL));
+	free(store_admin_by(store, 4712, add, strlen(add), NULL));
+	accepts(store, "{\"command\":\"owner house\",\"name\":\"ann\"}");
+	reply = accepted(store, "{\"command\":\"audit\"}");
+	actions = json_object_get(reply, "actions");
+	/* The second was refused. */
+	assert_int_equal(json_array_size(actions), 2);
+	assert_string_equal(json_string_value(json_object_get(
+				    json_array_get(actions, 1), "actor")),
+			    "uid=4711");
+	assert_string_equal(json_string_value(json_object_get(
+				    json_array_get(actions, 0), "actor")),
+			    own);
+	json_decref(reply);
+	store_close(store);
+}
+
 /* Who registers alone is called as the bot; the bot's name stays. */
 static void an_erased_owner_is_forgotten_and_the_bot_is_not(void **state)
 {
@@ -661,6 +688,7 @@ int main(void)
 		CASE(deep_json_needs_no_stack),
 		CASE(owners_keep_private_what_is),
 		CASE(an_erased_owner_is_forgotten_and_the_bot_is_not),
+		CASE(the_audit_says_who_asked_and_what_was_done),
 		CASE(tokens_come_and_go),
 		CASE(maps_are_imported_once),
 		CASE(the_same_map_may_be_added_again),
