@@ -87,6 +87,19 @@ static void turn_path(struct graph *graph, uint32_t node)
 	}
 }
 
+/* A node without a mate that A may be paired with; graph->count: none. */
+static uint32_t free_one(const struct graph *graph, uint32_t a, uint32_t root)
+{
+	const bool *pairs = &graph->pairs[(size_t)a * graph->count];
+	uint32_t b = 0;
+
+	while (b < graph->count &&
+	       (!pairs[b] || !graph->is_in[b] || b == root ||
+		graph->mates[b] != graph->count))
+		b++;
+	return b;
+}
+
 /* Give ROOT a mate, and everybody who has one keeps having one. */
 static bool augment(struct graph *graph, uint32_t root)
 {
@@ -102,7 +115,14 @@ static bool augment(struct graph *graph, uint32_t root)
 	graph->queue[end++] = root;
 	while (begin < end) {
 		uint32_t a = graph->queue[begin++];
+		uint32_t last = free_one(graph, a, root);
 
+		/* Most have one at hand: then no cycle need be looked at. */
+		if (last != none) {
+			graph->parents[last] = a;
+			turn_path(graph, last);
+			return true;
+		}
 		for (uint32_t b = 0; b < graph->count; b++) {
 			uint32_t mate = graph->mates[b];
 
@@ -116,10 +136,6 @@ static bool augment(struct graph *graph, uint32_t root)
 				end = contract(graph, a, b, end);
 			} else if (graph->parents[b] == none) {
 				graph->parents[b] = a;
-				if (mate == none) {
-					turn_path(graph, b);
-					return true;
-				}
 				graph->is_reached[mate] = true;
 				graph->queue[end++] = mate;
 			}

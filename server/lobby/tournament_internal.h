@@ -22,6 +22,7 @@ struct entry {
 
 struct lobby_tournament {
 	struct row_tournament row; /* owned, with all results so far: sorted */
+	size_t room;               /* for row.matches */
 	struct tournament *state;  /* owned; what follows from ROW */
 	struct entry *entries;     /* owned; of all entrants, by bot */
 	struct attendance *attendance;   /* owned; by entrant */

@@ -23,12 +23,11 @@ void tournament_state_free(struct lobby_tournament *t)
 	free(t);
 }
 
-static int by_number(const void *left, const void *right)
+static int by_number(const struct row_tournament_match *left,
+		     const struct row_tournament_match *right)
 {
-	const struct tournament_result *a =
-		&((const struct row_tournament_match *)left)->result;
-	const struct tournament_result *b =
-		&((const struct row_tournament_match *)right)->result;
+	const struct tournament_result *a = &left->result;
+	const struct tournament_result *b = &right->result;
 
 	if (a->pairing != b->pairing)
 		return a->pairing < b->pairing ? -1 : 1;
@@ -54,14 +53,6 @@ static size_t place_of(const struct row_tournament *row,
 	return low;
 }
 
-static bool holds(const struct row_tournament *row,
-		  const struct row_tournament_match *match)
-{
-	size_t at = place_of(row, match);
-
-	return at < row->nmatches && by_number(&row->matches[at], match) == 0;
-}
-
 /*
  * MATCH is, or soon will be, on disk: as there, one that is for other entrants
  * takes the place of what was there.
@@ -73,7 +64,7 @@ static void keep(struct lobby_tournament *t,
 	size_t at = place_of(row, match);
 	struct row_tournament_match *old;
 
-	if (holds(row, match)) {
+	if (at < row->nmatches && by_number(&row->matches[at], match) == 0) {
 		old = &row->matches[at];
 		if (old->nseats != match->nseats ||
 		    memcmp(old->entrants, match->entrants,
@@ -81,8 +72,11 @@ static void keep(struct lobby_tournament *t,
 			*old = *match;
 		return;
 	}
-	row->matches = xreallocarray(row->matches, row->nmatches + 1,
-				     sizeof(*row->matches));
+	if (row->nmatches == t->room) {
+		t->room = t->room == 0 ? 64 : 2 * t->room;
+		row->matches = xreallocarray(row->matches, t->room,
+					     sizeof(*row->matches));
+	}
 	memmove(row->matches + at + 1, row->matches + at,
 		(row->nmatches - at) * sizeof(*row->matches));
 	row->matches[at] = *match;
@@ -91,10 +85,17 @@ static void keep(struct lobby_tournament *t,
 
 static bool is_void(const struct row_tournament *row, int64_t match_id)
 {
-	for (size_t i = 0; i < row->nvoids; i++)
-		if (row->voids[i] == match_id)
-			return true;
-	return false;
+	size_t low = 0, high = row->nvoids;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (row->voids[middle] < match_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < row->nvoids && row->voids[low] == match_id;
 }
 
 /* T's state from its row: entrants may have left, results been taken back. */
@@ -134,38 +135,6 @@ bool tournament_state_is_void(const struct lobby_tournament *t,
 			      int64_t match_id)
 {
 	return is_void(&t->row, match_id);
-}
-
-/*
- * A copy of ROW with all that it owns, and those matches of MORE, the row
- * before it, that were on their way to the disk when ROW was read.
- */
-static void copy_row(struct row_tournament *to,
-		     const struct row_tournament *row,
-		     const struct row_tournament *more)
-{
-	size_t nmore = more->nmatches;
-
-	*to = *row;
-	to->map_ids = xcalloc(row->nmaps + 1, sizeof(*to->map_ids));
-	memcpy(to->map_ids, row->map_ids, row->nmaps * sizeof(*to->map_ids));
-	to->entrants = xcalloc(row->nentrants + 1, sizeof(*to->entrants));
-	memcpy(to->entrants, row->entrants,
-	       row->nentrants * sizeof(*to->entrants));
-	to->voids = xcalloc(row->nvoids + 1, sizeof(*to->voids));
-	if (row->nvoids > 0)
-		memcpy(to->voids, row->voids, row->nvoids * sizeof(*to->voids));
-	to->matches = xcalloc(row->nmatches + nmore + 1, sizeof(*to->matches));
-	if (row->nmatches > 0)
-		memcpy(to->matches, row->matches,
-		       row->nmatches * sizeof(*to->matches));
-	for (size_t i = 0; i < nmore; i++)
-		if (!holds(row, &more->matches[i]) &&
-		    !is_void(row, more->matches[i].match_id))
-			to->matches[to->nmatches++] = more->matches[i];
-	if (to->nmatches > row->nmatches)
-		qsort(to->matches, to->nmatches, sizeof(*to->matches),
-		      by_number);
 }
 
 static int by_bot(const void *left, const void *right)
@@ -213,14 +182,155 @@ size_t tournament_state_place(const struct lobby_tournament *t,
 	return low;
 }
 
+/* ---- what the catalogue says ---- */
+
+/* Whether the same entrants are still in; a running one gets no others. */
+static bool has_same_entrants(const struct row_tournament *a,
+			      const struct row_tournament *b)
+{
+	if (a->nentrants != b->nentrants)
+		return false;
+	for (size_t i = 0; i < a->nentrants; i++)
+		if (a->entrants[i].out_round != b->entrants[i].out_round)
+			return false;
+	return true;
+}
+
+/* Whether both have the same consequences. */
+static bool is_equal(const struct row_tournament_match *a,
+		     const struct row_tournament_match *b)
+{
+	const struct tournament_result *x = &a->result, *y = &b->result;
+
+	if (a->nseats != b->nseats || x->absent != y->absent)
+		return false;
+	for (unsigned s = 0; s < a->nseats; s++)
+		if (a->entrants[s] != b->entrants[s] ||
+		    x->ranks[s] != y->ranks[s] ||
+		    x->points[s] != y->points[s] ||
+		    x->scores[s] != y->scores[s] ||
+		    x->faults[s] != y->faults[s])
+			return false;
+	return true;
+}
+
+/* How the matches of a row that was read differ from what was here. */
+struct difference {
+	size_t more;   /* that are new */
+	bool has_less; /* some count no more, or for something else */
+};
+
+/*
+ * ROW's matches, and those of OLD that were on their way to the disk when ROW
+ * was read, by number into TO when that is not NULL: room for both. Returns
+ * how many they are.
+ */
+static size_t merge(const struct row_tournament *old,
+		    const struct row_tournament *row,
+		    struct row_tournament_match *to, struct difference *ret)
+{
+	size_t i = 0, k = 0, count = 0;
+
+	*ret = (struct difference){ 0 };
+	while (i < old->nmatches || k < row->nmatches) {
+		const struct row_tournament_match *match;
+		int order = i == old->nmatches   ? 1
+			    : k == row->nmatches ? -1
+						 : by_number(&old->matches[i],
+							     &row->matches[k]);
+
+		if (order < 0) {
+			match = &old->matches[i++];
+			if (is_void(row, match->match_id)) {
+				ret->has_less = true;
+				continue;
+			}
+		} else {
+			match = &row->matches[k++];
+			if (order > 0)
+				ret->more++;
+			else if (!is_equal(&old->matches[i++], match))
+				ret->has_less = true;
+		}
+		if (to != NULL)
+			to[count] = *match;
+		count++;
+	}
+	return count;
+}
+
+/* All of ROW but its matches, which stay as they were. */
+static void take_head(struct lobby_tournament *t,
+		      const struct row_tournament *row)
+{
+	struct row_tournament fresh = *row;
+
+	fresh.map_ids = xcalloc(row->nmaps + 1, sizeof(*fresh.map_ids));
+	memcpy(fresh.map_ids, row->map_ids,
+	       row->nmaps * sizeof(*fresh.map_ids));
+	fresh.entrants = xcalloc(row->nentrants + 1, sizeof(*fresh.entrants));
+	memcpy(fresh.entrants, row->entrants,
+	       row->nentrants * sizeof(*fresh.entrants));
+	fresh.voids = xcalloc(row->nvoids + 1, sizeof(*fresh.voids));
+	if (row->nvoids > 0)
+		memcpy(fresh.voids, row->voids,
+		       row->nvoids * sizeof(*fresh.voids));
+	fresh.matches = t->row.matches;
+	fresh.nmatches = t->row.nmatches;
+	free(t->row.map_ids);
+	free(t->row.entrants);
+	free(t->row.voids);
+	t->row = fresh;
+}
+
+/* Add the matches of ROW that are not among T's; false: one does not fit. */
+static bool add_new(struct lobby_tournament *t,
+		    const struct row_tournament *row)
+{
+	size_t i = 0;
+
+	for (size_t k = 0; k < row->nmatches; k++) {
+		const struct row_tournament_match *match = &row->matches[k];
+
+		while (i < t->row.nmatches &&
+		       by_number(&t->row.matches[i], match) < 0)
+			i++;
+		if (i < t->row.nmatches &&
+		    by_number(&t->row.matches[i], match) == 0)
+			continue;
+		if (tournament_add_stored(t->state, &match->result,
+					  match->entrants) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ROW is as a rule what is known already, or a little more: then the state is
+ * left as it is, or the new results are added to it. In order of numbers they
+ * fit wherever they would in a state that is built from all results. Else it
+ * is built anew.
+ */
 void tournament_state_take(struct lobby_tournament *t,
 			   const struct row_tournament *row)
 {
-	struct row_tournament fresh;
+	bool is_same = t->state != NULL && has_same_entrants(&t->row, row);
+	struct row_tournament_match *matches;
+	struct difference difference;
+	size_t count = merge(&t->row, row, NULL, &difference);
 
-	copy_row(&fresh, row, &t->row);
-	release_row(&t->row);
-	t->row = fresh;
+	if (difference.more > 0 || difference.has_less) {
+		matches = xcalloc(count + 1, sizeof(*matches));
+		(void)merge(&t->row, row, matches, &difference);
+		is_same = is_same && !difference.has_less &&
+			  t->nleft_out == 0 && add_new(t, row);
+		free(t->row.matches);
+		t->row.matches = matches;
+		t->row.nmatches = count;
+		t->room = count + 1;
+	}
+	take_head(t, row);
 	list_entries(t);
-	rebuild(t);
+	if (!is_same)
+		rebuild(t);
 }

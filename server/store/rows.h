@@ -188,7 +188,7 @@ struct row_tournament {
 	size_t nentrants;
 	struct row_tournament_match *matches; /* owned; by pairing, set, turn */
 	size_t nmatches;
-	int64_t *voids; /* owned; matches of it that count no more */
+	int64_t *voids; /* owned, ascending; matches that count no more */
 	size_t nvoids;
 };
 
