@@ -602,14 +602,32 @@ static bool is_refused(struct lobby *lobby, const struct row_tournament *row)
 	return why != NULL;
 }
 
+/* T runs no more: what of it has not begun is not played. */
+static void call_off(struct lobby *lobby, const struct lobby_tournament *t,
+		     int64_t now_us)
+{
+	struct ladder *ladder = ladder_by_id(lobby, t->row.ladder_id);
+	struct appointment *appointment, *next;
+
+	if (ladder == NULL)
+		return;
+	for (appointment = TAILQ_FIRST(&ladder->appointments);
+	     appointment != NULL; appointment = next) {
+		next = TAILQ_NEXT(appointment, link);
+		if (appointment->deal.meeting.tournament == t->row.id)
+			appointment_drop(lobby, appointment, 0,
+					 "its tournament runs no more", now_us);
+	}
+}
+
 void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
 			 int64_t now_us)
 {
 	struct lobby_tournament **fresh = xcalloc(
 		rows->ntournaments + 1, sizeof(struct lobby_tournament *));
-	size_t n = 0;
+	struct lobby_tournament **left;
+	size_t n = 0, nleft;
 
-	(void)now_us;
 	for (size_t i = 0; i < rows->ntournaments; i++) {
 		const struct row_tournament *row = &rows->tournaments[i];
 		struct lobby_tournament *old = find(lobby, row->id);
@@ -630,7 +648,14 @@ void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
 			tell_start(lobby, fresh[n - 1], ladder);
 		start_touch(lobby, ladder);
 	}
-	tournaments_release(lobby);
+	/* What is left there has gone; nothing is to be found of it. */
+	left = lobby->tournaments;
+	nleft = lobby->ntournaments;
 	lobby->tournaments = fresh;
 	lobby->ntournaments = n;
+	for (size_t i = 0; i < nleft; i++) {
+		call_off(lobby, left[i], now_us);
+		tournament_state_free(left[i]);
+	}
+	free(left);
 }

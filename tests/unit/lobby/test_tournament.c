@@ -275,6 +275,28 @@ static void cancelled_tournament_makes_no_more_matches(void **state)
 	world_play(world, "a <~ @match 2 *rated=0\n");
 }
 
+/* lazy is waited for when the host cancels; then it comes. */
+static void what_waits_of_a_cancelled_tournament_is_not_played(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct match_meeting meetings[8];
+
+	plan(world, bots, 2, TOURNAMENT_CONTEST);
+	world_catalogue(world);
+	discard(world);
+	world_catalogue(world);
+	world_play(world, "* log *event=*-dropped *runs no more*\n");
+	world_login(world, 'b', "lazy");
+	world->holds_store = true;
+	world_play(world, "b > @play rabbit-runner\n"
+			  "b <~ @match 1 *rated=0\n"
+			  "b > @ready 1\n"
+			  "b > @resign 1\n");
+	assert_int_equal(take(world, meetings), 1);
+	assert_int_equal(meetings[0].tournament, 0);
+}
+
 static void under_embargo_only_the_reason_is_told(void **state)
 {
 	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
@@ -446,6 +468,7 @@ int main(void)
 		WORLD_TEST(a_match_made_void_is_played_again),
 		WORLD_TEST(withdrawn_and_vanished_entrants_forfeit_at_once),
 		WORLD_TEST(cancelled_tournament_makes_no_more_matches),
+		WORLD_TEST(what_waits_of_a_cancelled_tournament_is_not_played),
 		WORLD_TEST(under_embargo_only_the_reason_is_told),
 		WORLD_TEST(a_match_made_void_is_played_again_at_once),
 		WORLD_TEST(
