@@ -592,34 +592,42 @@ static int count_differences(struct db *db, int64_t ladder_id, uint64_t *ret,
 	return err < 0 ? err : 0;
 }
 
-/* The ladder's ratings as they were before event FROM. */
+/*
+ * The ladder's ratings as they were before event FROM: of each version that was
+ * rated since then what its first such change says; the others are so still.
+ */
 static int go_back(struct db *db, int64_t ladder_id, int64_t from,
 		   struct store_error *error)
 {
-	int err = run_for(db, "DELETE FROM rating WHERE ladder_id = ?1",
-			  ladder_id, 0, error);
-
-	if (err == 0)
-		err = run_for(db,
-			      "DELETE FROM rating_change WHERE sequence IN "
-			      "(SELECT sequence FROM rating_event "
-			      "WHERE ladder_id = ?1 AND sequence >= ?2)",
-			      ladder_id, from, error);
-	if (err != 0)
-		return err;
-	return run_for(
-		db,
-		"INSERT INTO rating (ladder_id, bot_version_id, mu, sigma, "
-		"rounds, sequence, changed_us) SELECT ?1, c.bot_version_id, "
-		"c.mu_after, c.sigma_after, n.rounds, n.last, e.rated_us "
-		"FROM (SELECT c.bot_version_id AS id, max(c.sequence) AS last, "
-		"count(*) AS rounds FROM rating_event e JOIN rating_change c "
+	static const char *const steps[] = {
+		"DELETE FROM rating WHERE ladder_id = ?1 AND ?2 <= 1",
+		"UPDATE rating SET mu = n.mu, sigma = n.sigma, "
+		"rounds = max(rating.rounds - n.times, 0), "
+		"sequence = coalesce(n.last, 0), "
+		"changed_us = coalesce((SELECT rated_us FROM rating_event "
+		"WHERE sequence = n.last), 0) FROM (SELECT c.bot_version_id "
+		"AS id, min(c.sequence) AS first, c.mu_before AS mu, "
+		"c.sigma_before AS sigma, count(*) AS times, (SELECT "
+		"o.sequence FROM rating_change o JOIN rating_event f ON "
+		"f.sequence = o.sequence WHERE o.bot_version_id = "
+		"c.bot_version_id AND o.sequence < ?2 AND f.ladder_id = ?1 "
+		"ORDER BY o.sequence DESC LIMIT 1) AS last "
+		"FROM rating_event e CROSS JOIN rating_change c "
 		"ON c.sequence = e.sequence WHERE e.ladder_id = ?1 "
-		"AND e.sequence < ?2 GROUP BY c.bot_version_id) n "
-		"JOIN rating_change c ON c.sequence = n.last "
-		"AND c.bot_version_id = n.id "
-		"JOIN rating_event e ON e.sequence = n.last",
-		ladder_id, from, error);
+		"AND e.sequence >= ?2 GROUP BY c.bot_version_id) n "
+		"WHERE rating.ladder_id = ?1 AND rating.bot_version_id = n.id",
+		"DELETE FROM rating WHERE ladder_id = ?1 AND "
+		"sequence = 0 AND ?2 > 1",
+		"DELETE FROM rating_change WHERE sequence IN "
+		"(SELECT sequence FROM rating_event "
+		"WHERE ladder_id = ?1 AND sequence >= ?2)",
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && err == 0;
+	     i++)
+		err = run_for(db, steps[i], ladder_id, from, error);
+	return err;
 }
 
 int rate_recompute(struct db *db, int64_t ladder_id, int64_t from,

@@ -367,6 +367,45 @@ static void rating_again_leaves_out_what_is_void_by_now(void **state)
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+static void change(struct store *store, const char *text)
+{
+	struct store_error error = { "" };
+
+	if (db_exec(&store->write, text, "test", &error) != 0)
+		fail_msg("%s", error.text);
+}
+
+/* Only what changed since is taken back: as if all were computed again. */
+static void rating_again_from_the_middle_is_as_from_the_start(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_error error = { "" };
+	uint64_t differs;
+
+	for (int64_t round = 1; round <= 60; round += 2) {
+		/* Version 3 comes late, and 2 leaves early. */
+		int64_t other = round < 31 ? 2 : 3;
+
+		save_run(store, round, round, 2, 1, round % 7, false);
+		save_run(store, round + 1, round, 2, other, round % 5, false);
+	}
+	for (int64_t from = 30; from > 0; from -= 3) {
+		change(store, "DROP TABLE IF EXISTS temp.was; CREATE TEMP "
+			      "TABLE was AS SELECT * FROM rating");
+		assert_int_equal(rate_recompute(&store->write, FIXTURE_RANDOM,
+						from, &differs, &error),
+				 0);
+		assert_int_equal(differs, 0);
+		assert_int_equal(number(store,
+					"SELECT count(*) FROM (SELECT * FROM "
+					"rating EXCEPT SELECT * FROM was)"),
+				 0);
+		assert_int_equal(number(store, "SELECT count(*) FROM rating"),
+				 3);
+	}
+	store_close(store);
+}
+
 static bool is_read(struct store *store, int64_t version_id)
 {
 	struct row_catalogue rows = { 0 };
@@ -378,14 +417,6 @@ static bool is_read(struct store *store, int64_t version_id)
 		is_there |= rows.ratings[i].version_id == version_id;
 	row_catalogue_release(&rows);
 	return is_there;
-}
-
-static void change(struct store *store, const char *text)
-{
-	struct store_error error = { "" };
-
-	if (db_exec(&store->write, text, "test", &error) != 0)
-		fail_msg("%s", error.text);
 }
 
 /* Each reading takes them again: what a bot once was is left where it is. */
@@ -435,6 +466,7 @@ int main(void)
 		CASE(bc56_a_result_is_the_version_s_that_played),
 		CASE(bc59_who_does_not_play_keeps_a_rating_to_the_bit),
 		CASE(rating_again_leaves_out_what_is_void_by_now),
+		CASE(rating_again_from_the_middle_is_as_from_the_start),
 		CASE(the_lobby_is_told_ratings_of_those_that_may_play),
 	};
 
