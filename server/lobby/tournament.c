@@ -586,6 +586,8 @@ static struct lobby_tournament *take(struct lobby *lobby,
 	}
 	tournament_state_take(t, row);
 	t->is_stuck = row->nmaps == 0;
+	/* The store ends none of which a match has become void. */
+	t->is_ended = t->is_ended && tournament_is_finished(t->state);
 	return t;
 }
 

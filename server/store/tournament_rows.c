@@ -421,6 +421,26 @@ int tournament_set_state(struct db *db, int64_t id,
 	return err;
 }
 
+/*
+ * The lobby has seen the end of the tournament ID. The host may have cancelled
+ * it meanwhile, or made a match of it void, which is to be played again then.
+ */
+static int save_end(struct db *db, int64_t id, struct store_error *error)
+{
+	struct tournament *tournament = NULL;
+	struct row_tournament row;
+	int err = tournament_read(db, id, &row, error);
+
+	if (err == 0 && row.state == ROW_TOURNAMENT_RUNNING)
+		tournament = tournament_build(&row, NULL);
+	if (tournament != NULL && tournament_is_finished(tournament))
+		err = tournament_set_state(db, id, ROW_TOURNAMENT_FINISHED,
+					   clock_wall_us(), error);
+	tournament_free(tournament);
+	row_tournament_release(&row);
+	return err == -ENOENT ? 0 : err;
+}
+
 int tournament_save(struct db *db, const struct match_record *record,
 		    struct store_error *error)
 {
@@ -430,9 +450,7 @@ int tournament_save(struct db *db, const struct match_record *record,
 	int err;
 
 	if (meeting->is_end)
-		return tournament_set_state(db, meeting->tournament,
-					    ROW_TOURNAMENT_FINISHED,
-					    clock_wall_us(), error);
+		return save_end(db, meeting->tournament, error);
 	for (unsigned s = 0; s < meeting->nseats; s++)
 		buf_add_format(&entrants, "%s%u", s == 0 ? "" : ",",
 			       meeting->entrants[s] + 1);

@@ -275,6 +275,40 @@ static void cancelled_tournament_makes_no_more_matches(void **state)
 	world_play(world, "a <~ @match 2 *rated=0\n");
 }
 
+/* The store does not end it then; see tournament_save(). */
+static void an_end_is_taken_back_when_a_match_becomes_void(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct row_tournament *t;
+	int64_t id = 1;
+
+	world_login(world, 'a', "crazy");
+	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
+	t->rules.rounds = 1;
+	t->entrants[1].out_round = 1;
+	world_catalogue(world);
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n"
+			  "a > @resign 1\n"
+			  "* log tournament=cup event=finished matches=2\n"
+			  "a <~ @match 2 *\n"
+			  "a > @leave\n"
+			  "a > @ready 2\n"
+			  "a > @resign 2\n");
+	t->voids = &id;
+	t->nvoids = 1;
+	world_catalogue(world);
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 3 *rated=0\n"
+			  "a > @ready 3\n"
+			  "a > @resign 3\n"
+			  "* log tournament=cup event=finished matches=2\n");
+	discard(world);
+	world_catalogue(world);
+}
+
 /* lazy is waited for when the host cancels; then it comes. */
 static void what_waits_of_a_cancelled_tournament_is_not_played(void **state)
 {
@@ -468,6 +502,7 @@ int main(void)
 		WORLD_TEST(a_match_made_void_is_played_again),
 		WORLD_TEST(withdrawn_and_vanished_entrants_forfeit_at_once),
 		WORLD_TEST(cancelled_tournament_makes_no_more_matches),
+		WORLD_TEST(an_end_is_taken_back_when_a_match_becomes_void),
 		WORLD_TEST(what_waits_of_a_cancelled_tournament_is_not_played),
 		WORLD_TEST(under_embargo_only_the_reason_is_told),
 		WORLD_TEST(a_match_made_void_is_played_again_at_once),

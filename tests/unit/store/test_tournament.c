@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/match/record.h"
 #include "server/store/register.h"
 #include "server/store/store_internal.h"
 #include "server/store/tournament_rows.h"
@@ -198,6 +199,54 @@ static void start_pins_what_was_active_at_the_deadline(void **state)
 	assert_true(row.started_us > 0);
 	assert_int_equal(row.entrants[0].version_id, 11);
 	row_tournament_release(&row);
+	store_close(store);
+}
+
+static void say_end(struct store *store)
+{
+	struct match_meeting end = { .tournament = 1, .is_end = true };
+	struct match_record *record = match_record_decision(&end);
+	struct store_error error = { "" };
+
+	if (store_save(store, record, &error) != 0)
+		fail_msg("%s", error.text);
+	match_record_free(record);
+}
+
+static void expect_in_state(struct store *store, const char *state)
+{
+	json_t *reply = accepted(store, "{\"command\": \"tournament list\"}");
+
+	assert_string_equal(text_at(reply, "tournaments", 0, "state"), state);
+	json_decref(reply);
+}
+
+/* All of a contest of one instance is decided; the lobby says so late. */
+static void an_end_that_is_none_any_more_ends_nothing(void **state)
+{
+	struct store *store = fixture_store(*state);
+
+	accepts(store, "{\"command\": \"tournament create\", "
+		       "\"name\": \"robin\", "
+		       "\"ladder\": \"lambda-mining\", "
+		       "\"format\": \"contest\", \"seeds\": \"1..1\", "
+		       "\"entrants\": [\"crazy\", \"digger\"]}");
+	accepts(store, NAMED("start"));
+	sql(store, "INSERT INTO tournament_match (tournament_id, pairing, "
+		   "number, entrants, absent, decided_us) VALUES "
+		   "(1, 1, 1, '1', 1, 1)");
+	/* A match of it was made void, and is to be played again. */
+	say_end(store);
+	expect_in_state(store, "running");
+	sql(store, "INSERT INTO tournament_match (tournament_id, pairing, "
+		   "number, entrants, absent, decided_us) VALUES "
+		   "(1, 2, 1, '2', 1, 1)");
+	say_end(store);
+	expect_in_state(store, "finished");
+	/* The host cancelled it. */
+	sql(store, "UPDATE tournament SET state = 'cancelled'");
+	say_end(store);
+	expect_in_state(store, "cancelled");
 	store_close(store);
 }
 
@@ -617,6 +666,7 @@ int main(void)
 		TEST(banned_and_erased_bots_are_no_entrants),
 		TEST(all_are_those_that_played_for_the_ladder),
 		TEST(a_ladder_that_draws_its_maps_has_them_made),
+		TEST(an_end_that_is_none_any_more_ends_nothing),
 		TEST(withdrawal_cancel_and_reveal_follow_the_state),
 		TEST(export_has_what_grades_go_by),
 		TEST(grades_have_those_who_never_came),

@@ -197,21 +197,29 @@ static void a_running_tournament_keeps_its_instances(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct store *store = fixture_store(fixture);
+	struct match_meeting forfeit = { .tournament = 1,
+					 .pairing = 1,
+					 .nseats = 1,
+					 .entrants = { 1 },
+					 .absent = 1 };
 	struct match_meeting end = { .tournament = 1, .is_end = true };
 	struct match_record *decision = match_record_decision(&end);
+	struct match_record *other = match_record_decision(&forfeit);
 	struct store_error error = { "" };
 
 	accepts(store, "{\"command\": \"tournament create\", "
 		       "\"name\": \"cup\", \"ladder\": \"lambda-mining\", "
-		       "\"format\": \"contest\", "
+		       "\"format\": \"contest\", \"seeds\": \"1..1\", "
 		       "\"entrants\": [\"crazy\", \"digger\"]}");
 	accepts(store,
 		"{\"command\": \"tournament start\", \"name\": \"cup\"}");
 	save_meeting(store, 7);
+	assert_int_equal(store_save(store, other, &error), 0);
 	assert_false(is_whole(store, 7));
 	assert_int_equal(store_save(store, decision, &error), 0);
 	assert_true(is_whole(store, 7));
 	match_record_free(decision);
+	match_record_free(other);
 	store_close(store);
 }
 
