@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/control.h"
 #include "server/ladder/paired.h"
@@ -95,22 +96,39 @@ static const char *label_of(const struct bot *bot, int64_t version_id)
 	return version == NULL ? "?" : version->label;
 }
 
+/* That of DUEL's two versions, so far; the one not used longest gives way. */
+static struct comparison *comparison_of(const struct duel *duel)
+{
+	struct comparison *all =
+		bot_standing(duel->bot, duel->ladder->row.id)->comparisons;
+	struct comparison found = {
+		.candidate_id = duel->version_ids[CANDIDATE],
+		.predecessor_id = duel->version_ids[PREDECESSOR],
+	};
+	unsigned at = 0;
+
+	while (at < COMPARISONS_MAX &&
+	       (all[at].candidate_id != found.candidate_id ||
+		all[at].predecessor_id != found.predecessor_id))
+		at++;
+	if (at == COMPARISONS_MAX)
+		at--;
+	else
+		found = all[at];
+	memmove(all + 1, all, at * sizeof(*all));
+	all[0] = found;
+	return all;
+}
+
 /* How the two stand after DUEL, which is over. */
 static struct paired add_difference(const struct duel *duel)
 {
-	struct comparison *all =
-		&bot_standing(duel->bot, duel->ladder->row.id)->comparison;
+	struct comparison *all = comparison_of(duel);
 	double difference =
 		(double)(duel->points[CANDIDATE] - duel->points[PREDECESSOR]) /
 		duel->deal.seats;
 	double before;
 
-	if (all->candidate_id != duel->version_ids[CANDIDATE] ||
-	    all->predecessor_id != duel->version_ids[PREDECESSOR])
-		*all = (struct comparison){
-			.candidate_id = duel->version_ids[CANDIDATE],
-			.predecessor_id = duel->version_ids[PREDECESSOR],
-		};
 	/* Welford's way: nothing is lost when many are added. */
 	all->count++;
 	before = difference - all->mean;

@@ -71,6 +71,8 @@ struct road {
 	unsigned nagain;
 };
 
+enum { COMPARISONS_MAX = 4 };
+
 /* Of a bot's candidate and its active version on a ladder: candidate.c. */
 struct comparison {
 	int64_t candidate_id, predecessor_id;
@@ -86,7 +88,7 @@ struct standing {
 	uint32_t firsts;  /* of shared matches: alone or shared first place */
 	double best, sum; /* of scores */
 	struct pairing_penalty penalty;
-	struct comparison comparison;
+	struct comparison comparisons[COMPARISONS_MAX]; /* the last first */
 	struct standing *link;
 };
 

@@ -98,6 +98,49 @@ static void a_duel_is_told_to_the_candidate(void **state)
 			  "instances\n");
 }
 
+/* Matches ID and ID + 1 are a duel of a and the candidate NAME. */
+static void play_duel(struct world *world, char name, int id)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof(text), "%c > @play battle\n", name);
+	world_play(world, text);
+	for (int i = id; i < id + 2; i++) {
+		(void)snprintf(text, sizeof(text),
+			       "a <~ @match %d *\n"
+			       "a > @ready %d\n"
+			       "%c > @ready %d\n"
+			       "a > @resign %d\n"
+			       "%c > @resign %d\n",
+			       i, i, name, i, i, name, i);
+		world_play(world, text);
+	}
+	(void)snprintf(text, sizeof(text), "%c > @leave\n", name);
+	world_play(world, text);
+}
+
+static void two_candidates_are_compared_each_by_itself(void **state)
+{
+	struct world *world = *state;
+
+	let_in(world);
+	world_play(world, "c +\n"
+			  "c > @login crazy right version=other candidate=1\n"
+			  "c <~ @welcome crazy version=other\n"
+			  "a > @play battle\n");
+	play_duel(world, 'b', 1);
+	world_play(world, "b <~ @notice : *version next *, 1 instance\n"
+			  "* t 1100\n");
+	play_duel(world, 'c', 3);
+	world_play(world, "c <~ @notice : *version other *, 1 instance\n"
+			  "* t 1100\n");
+	play_duel(world, 'b', 5);
+	world_play(world, "b <~ @notice : *version next *, 2 instances\n"
+			  "* t 1100\n");
+	play_duel(world, 'c', 7);
+	world_play(world, "c <~ @notice : *version other *, 2 instances\n");
+}
+
 static void half_a_duel_says_nothing(void **state)
 {
 	struct world *world = *state;
@@ -127,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(in_a_solo_game_both_play_one_instance),
 		WORLD_TEST(a_duel_is_told_to_the_candidate),
+		WORLD_TEST(two_candidates_are_compared_each_by_itself),
 		WORLD_TEST(half_a_duel_says_nothing),
 	};
 
