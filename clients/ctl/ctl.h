@@ -20,6 +20,8 @@
 #include "server/base/buffer.h"
 #include "server/store/store.h"
 
+#define CTL_DATABASE "hill.db" /* unless --database names another */
+
 enum { CTL_NAME_BYTES = 64 }; /* of a command, with its NUL */
 
 enum ctl_exit {

@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-	struct ctl ctl = { .database = "hill.db" };
+	struct ctl ctl = { .database = CTL_DATABASE };
 	struct ctl_call call;
 	int status;
 

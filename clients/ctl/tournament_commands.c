@@ -91,10 +91,28 @@ static json_t *read_plan(const struct ctl *ctl, const struct ctl_call *call,
 	return file;
 }
 
+/* How one that was made begins: without a time only by command. */
+static void print_next(const struct ctl *ctl, const char *name,
+		       const json_t *tournament)
+{
+	bool is_default = strcmp(ctl->database, CTL_DATABASE) == 0;
+
+	if (json_is_integer(json_object_get(tournament, "starts_us"))) {
+		(void)printf("it starts by itself then, where hilld runs\n");
+		return;
+	}
+	(void)printf("start it with: hillctl %s%s%stournament start %s\n",
+		     is_default ? "" : "--database ",
+		     is_default ? "" : ctl->database, is_default ? "" : " ",
+		     name);
+}
+
 static int run_create(const struct ctl *ctl, const struct ctl_call *call)
 {
 	bool is_dry = ctl_value(call, "dry-run") != NULL;
 	json_t *request, *reply;
+	const json_t *tournament;
+	const char *name;
 	int status;
 
 	request = read_plan(ctl, call, &status);
@@ -112,16 +130,17 @@ static int run_create(const struct ctl *ctl, const struct ctl_call *call)
 	if (ctl->is_json) {
 		ctl_print_json(reply);
 	} else {
-		(void)printf(
-			"tournament %s: %s\n",
-			json_string_value(json_object_get(
-				json_object_get(reply, "tournament"), "name")),
-			is_dry ? "would be made" : "made");
+		tournament = json_object_get(reply, "tournament");
+		name = json_string_value(json_object_get(tournament, "name"));
+		(void)printf("tournament %s: %s\n", name,
+			     is_dry ? "would be made" : "made");
 		tournament_print_plan(reply);
 		if (is_dry) {
 			(void)printf("\n");
 			tournament_print_matches(
 				json_object_get(reply, "matches"));
+		} else {
+			print_next(ctl, name, tournament);
 		}
 	}
 	json_decref(reply);

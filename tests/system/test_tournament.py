@@ -59,6 +59,17 @@ def test_what_makes_no_tournament_is_told(host, keys, told):
     assert told in host.run("tournament", "create", plan(host, **keys), status=1).err
 
 
+def test_what_was_made_says_how_it_starts(host):
+    out = host.run("tournament", "create", plan(host)).out
+    line = out.splitlines()[-1]
+    assert line == f"start it with: hillctl --database {host.database} tournament start final"
+    out = host.run("tournament", "create", plan(host), "--name", "later", "--starts",
+                   "2999-01-31T12:30").out
+    assert "start it with" not in out and "2999-01-31 12:30" in out
+    out = host.run("tournament", "create", plan(host), "--name", "dry", "--dry-run").out
+    assert "start it with" not in out
+
+
 def test_life_of_a_tournament(host):
     host.run("tournament", "create", plan(host, embargo=True))
     assert "is planned" in host.run("tournament", "reveal", "final", status=1).err
