@@ -71,15 +71,34 @@ int channel_open_socket(struct channel *channel, const struct ctl *ctl)
 	return fd < 0 ? fd : 0;
 }
 
+/* deploy/quickstart's, which is easily forgotten. */
+#define QUICKSTART_DATABASE "var/" CTL_DATABASE
+
+/* CTL's database could not be opened, because of RC and what ERROR says. */
+static void tell_closed(const struct ctl *ctl, int rc,
+			const struct store_error *error)
+{
+	bool is_elsewhere = rc == -ENOENT &&
+			    strcmp(ctl->database, CTL_DATABASE) == 0 &&
+			    access(QUICKSTART_DATABASE, F_OK) == 0;
+
+	(void)ctl_fail(ctl, "%s%s", error->text,
+		       is_elsewhere ? "; is it --database " QUICKSTART_DATABASE
+				      " that you mean?"
+				    : "");
+}
+
 int channel_open_read(struct channel *channel, const struct ctl *ctl)
 {
 	struct store_error error = { "" };
+	int rc;
 
 	channel->fd = -1;
-	if (store_open(&channel->store, ctl->database, STORE_READ, &error) == 0)
+	rc = store_open(&channel->store, ctl->database, STORE_READ, &error);
+	if (rc == 0)
 		return 0;
 	channel->store = NULL;
-	(void)ctl_fail(ctl, "%s", error.text);
+	tell_closed(ctl, rc, &error);
 	return -1;
 }
 
@@ -115,7 +134,7 @@ int channel_open(struct channel *channel, const struct ctl *ctl,
 			return 0;
 		channel->store = NULL;
 		if (rc != -EWOULDBLOCK) {
-			(void)ctl_fail(ctl, "%s", error.text);
+			tell_closed(ctl, rc, &error);
 			return -1;
 		}
 		rc = channel_open_socket(channel, ctl);

@@ -126,6 +126,21 @@ def test_a_missing_folder_is_named(ctl):
         assert error == "var/hill.db: the folder var does not exist"
 
 
+def test_the_database_of_quickstart_is_thought_of(tmp_path):
+    """In a checkout hill.db is seldom meant: quickstart's lies below var/."""
+    def told(*words):
+        return subprocess.run([HILLCTL, *words], cwd=tmp_path, capture_output=True, text=True,
+                              check=False).stderr
+
+    assert told("standings") == "hillctl: hill.db: there is no such file\n"
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var/hill.db").touch()
+    for words in (["standings"], ["bot", "disable", "ann"]):
+        assert told(*words) == ("hillctl: hill.db: there is no such file; is it --database "
+                                "var/hill.db that you mean?\n")
+    assert "mean" not in told("--database", "other.db", "standings")
+
+
 def test_what_is_no_database_is_refused_and_left_alone(ctl):
     ctl.database.write_text("certainly not SQLite, " * 100)
     before = ctl.database.read_bytes()
