@@ -35,6 +35,11 @@ int pictures_options(const struct ctl_call *call, struct film_options *ret)
 					 "--%s goes with --frames, --animation "
 					 "or --grids",
 					 only_with[i]);
+	if (ret->animation != NULL && !film_is_animation_name(ret->animation))
+		return ctl_usage(call,
+				 "--animation %s: it becomes a PNG file: "
+				 "name it .png",
+				 ret->animation);
 	status = take_number(call, "every", 1, FILM_EVERY_MAX, &ret->every);
 	if (status == CTL_OK)
 		status = take_number(call, "max-frames", 2, FILM_FRAMES_MAX,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "clients/picture/apng.h"
@@ -34,6 +35,14 @@ bool film_is_wanted(const struct film_options *options)
 {
 	return options->frames != NULL || options->animation != NULL ||
 	       options->grids != NULL;
+}
+
+bool film_is_animation_name(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot == NULL || strchr(dot, '/') != NULL ||
+	       strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".apng") == 0;
 }
 
 static bool wants_pictures(const struct film_options *options)

@@ -63,6 +63,11 @@ struct film_report {
 /* Whether OPTIONS want anything at all. */
 bool film_is_wanted(const struct film_options *options);
 /*
+ * Whether an animation may be called PATH: it is a PNG file, and one whose name
+ * promises something else (x.gif) opens nowhere.
+ */
+bool film_is_animation_name(const char *path);
+/*
  * Play SOURCE again and write what OPTIONS want. 0 with *RET; what replay_run
  * returns; -EINVAL when a picture would be too large or empty; -errno of a
  * file. ERROR says what and where.

@@ -375,7 +375,9 @@ static const char *take_option(struct run_options *options, int option,
 		return NULL;
 	case OPTION_ANIMATION:
 		options->film.animation = value;
-		return NULL;
+		return film_is_animation_name(value)
+			       ? NULL
+			       : "--animation makes a PNG file: name it .png";
 	case OPTION_JSON:
 		options->is_json = true;
 		return NULL;

@@ -155,6 +155,12 @@ def test_wrong_wishes_are_told(drawn, room):
         assert not (drawn.folder / "o").exists()
     for option in ("--frames", "--animation", "--grids"):
         assert "no/x: No such file" in drawn.refused("export", number, option, "no/x")
+    # A name must not promise what the file is not.
+    assert "name it .png" in drawn.wrong("export", number, "--animation", "x.gif")
+    assert not (drawn.folder / "x.gif").exists()
+    drawn.run("export", number, "--animation", "x.PNG")
+    _, err = play("rabbit-runner", "--animation", "x.gif", "s.map", code=2)
+    assert "name it .png, not 'x.gif'" in err
     # A full disk is no picture.
     for option in ("--animation", "--grids"):
         assert "No space left" in drawn.refused("export", number, option, "/dev/full")
