@@ -10,11 +10,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { NAMES_BYTES = 150 };
 
 /* Whether there may be a rematch on LADDER at all; ERROR says why not. */
-static int check_ladder(const struct lobby *lobby, const struct ladder *ladder,
+static int check_ladder(struct lobby *lobby, const struct ladder *ladder,
 			const struct row_match *match, struct game_error *error)
 {
 	if (lobby->is_draining)
@@ -29,6 +30,10 @@ static int check_ladder(const struct lobby *lobby, const struct ladder *ladder,
 		 strcmp(ladder->row.game, match->game) != 0)
 		game_error_set(error, "nothing is played on %s any more",
 			       match->ladder);
+	else if (tournaments_have_seed(lobby, ladder->game,
+				       strtoll(match->seed, NULL, 10)))
+		/* Some of its entrants may have to play it yet. */
+		game_error_set(error, "a tournament that runs plays its seed");
 	else if (!ladder->row.is_rated && !ladder->game->is_shared &&
 		 !ladder->row.is_seed_random)
 		/* Unrated ones of its own are how far a bot has come there. */

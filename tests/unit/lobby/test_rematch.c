@@ -263,6 +263,49 @@ static void a_lobby_may_end_with_rematches_left(void **state)
 	refuses(world, &match, -EINVAL, "1024 matches wait already");
 }
 
+/* Some entrant may have to play the instance yet. */
+static void no_seed_of_a_running_tournament_is_shown(void **state)
+{
+	static int64_t map_ids[1];
+	static struct row_entrant entrants[2];
+	struct world *world = *state;
+	const struct row_ladder *ladder = &world->ladders[LADDER_RABBIT];
+	struct row_tournament tournament = { .id = 7,
+					     .ladder_id = ladder->id,
+					     .name = "cup",
+					     .state = ROW_TOURNAMENT_RUNNING,
+					     .seed_first = 70,
+					     .seed_last = 77,
+					     .nmaps = 1,
+					     .map_ids = map_ids };
+	struct row_match match = stored(world, LADDER_RABBIT, BOT_CRAZY, -1);
+
+	tournament.rules.format = TOURNAMENT_CONTEST;
+	tournament.rules.seats = tournament.rules.group = 1;
+	tournament.rules.sets = tournament.rules.rounds = 1;
+	map_ids[0] = ladder->map_ids[0];
+	for (unsigned i = 0; i < 2; i++) {
+		entrants[i].bot_id = world->bots[i].id;
+		entrants[i].version_id = world->bots[i].version_id;
+		memcpy(entrants[i].bot, world->bots[i].name,
+		       sizeof(entrants[i].bot));
+	}
+	tournament.entrants = entrants;
+	tournament.nentrants = 2;
+	world->rows.tournaments = &tournament;
+	world->rows.ntournaments = 1;
+	world_catalogue(world);
+	refuses(world, &match, -EINVAL,
+		"a tournament that runs plays its seed");
+	(void)snprintf(match.seed, sizeof(match.seed), "78");
+	refuses(world, &match, -ENOENT, "not waiting on rabbit-runner: crazy");
+	world->rows.tournaments = NULL;
+	world->rows.ntournaments = 0;
+	world_catalogue(world);
+	(void)snprintf(match.seed, sizeof(match.seed), "77");
+	refuses(world, &match, -ENOENT, "not waiting on rabbit-runner: crazy");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +316,7 @@ int main(void)
 		WORLD_TEST(it_is_dropped_when_a_bot_leaves),
 		WORLD_TEST(an_offer_that_fails_is_not_repeated),
 		WORLD_TEST(what_cannot_be_is_refused),
+		WORLD_TEST(no_seed_of_a_running_tournament_is_shown),
 		WORLD_TEST(a_ladder_that_vanishes_takes_its_rematches_along),
 		WORLD_TEST(a_lobby_may_end_with_rematches_left),
 	};
