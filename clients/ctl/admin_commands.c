@@ -395,11 +395,15 @@ int run_map_change(const struct ctl *ctl, const struct ctl_call *call)
 {
 	bool is_hidden = ctl_value(call, "hidden") != NULL;
 	bool is_public = ctl_value(call, "public") != NULL;
+	bool is_timed = ctl_value(call, "hidden-until") != NULL;
 	json_t *request;
 
-	if (is_hidden + is_public + (ctl_value(call, "visibility") != NULL) > 1)
-		return ctl_usage(call, "map change: one of --visibility, "
-				       "--hidden and --public will do");
+	if (is_hidden + is_public + is_timed +
+		    (ctl_value(call, "visibility") != NULL) >
+	    1)
+		return ctl_usage(call,
+				 "map change: one of --visibility, --hidden, "
+				 "--hidden-until and --public will do");
 	request = make_request(call);
 	if (request == NULL)
 		return CTL_USAGE;

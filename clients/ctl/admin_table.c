@@ -136,6 +136,7 @@ static const struct ctl_option map_change_options[] = {
 	FIELD("game", "GAME", CTL_TEXT, "game", "where two games have a map of that name"),
 	FIELD("visibility", "WHICH", CTL_TEXT, "visibility", "public or hidden"),
 	FIELD("hidden", NULL, CTL_TRUE, NULL, "the same as --visibility hidden"),
+	FIELD("hidden-until", "TIME", CTL_TEXT, "hidden_until", "hidden till then, as 2026-01-31T12:30 (UTC)"),
 	FIELD("public", NULL, CTL_TRUE, NULL, "the same as --visibility public"),
 	{ .name = NULL },
 };
@@ -220,8 +221,8 @@ static const struct ctl_column ladder_columns[] = {
 static const struct ctl_column map_columns[] = {
 	{ "id", "id", CTL_AS_NUMBER }, { "map", "name", CTL_AS_TEXT },
 	{ "game", "game", CTL_AS_TEXT }, { "bytes", "bytes", CTL_AS_NUMBER },
-	{ "visibility", "visibility", CTL_AS_TEXT }, { "disabled", "disabled", CTL_AS_FLAG },
-	{ "options", "options", CTL_AS_TEXT }, { "since (UTC)", "created_us", CTL_AS_TIME },
+	{ "visibility", "visibility", CTL_AS_TEXT }, { "public from (UTC)", "public_us", CTL_AS_TIME },
+	{ "disabled", "disabled", CTL_AS_FLAG }, { "options", "options", CTL_AS_TEXT }, { "since (UTC)", "created_us", CTL_AS_TIME },
 	{ .title = NULL },
 };
 

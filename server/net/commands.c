@@ -199,6 +199,29 @@ static bool is_ours(struct net *net, struct admin_job *job)
 	return is_done;
 }
 
+void net_show_maps(struct net *net)
+{
+	int64_t now_us = clock_wall_us();
+
+	for (size_t i = 0; i < net->rows.nmaps; i++) {
+		struct row_map *row = &net->rows.maps[i];
+		json_t *request;
+		char *command;
+
+		if (row->visibility != ROW_MAP_HIDDEN || row->public_us == 0 ||
+		    row->public_us > now_us)
+			continue;
+		row->visibility = ROW_MAP_PUBLIC; /* until it is read anew */
+		request = json_pack("{s:s, s:s, s:s, s:s}", "command",
+				    "map change", "name", row->name, "game",
+				    row->game, "visibility", "public");
+		command = json_dumps(request, JSON_COMPACT);
+		json_decref(request);
+		if (command != NULL)
+			net_admin(net, 0, geteuid(), command, strlen(command));
+	}
+}
+
 void net_start_tournaments(struct net *net)
 {
 	int64_t now_us = clock_wall_us();

@@ -250,6 +250,8 @@ void net_finish_jobs(struct net *net);
  */
 void net_admin(struct net *net, uint64_t id, uid_t uid, char *command_take,
 	       size_t len);
+/* Make the maps public that were to be hidden until now. */
+void net_show_maps(struct net *net);
 /* Start the tournaments whose time has come. */
 void net_start_tournaments(struct net *net);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <openssl/sha.h>
@@ -82,6 +83,28 @@ bool admin_bool(const struct admin *admin, const char *field, bool fallback)
 bool admin_has(const struct admin *admin, const char *field)
 {
 	return json_object_get(admin->request, field) != NULL;
+}
+
+int admin_time(struct admin *admin, const char *field, int64_t *ret)
+{
+	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M",
+					       "%Y-%m-%dT%H:%M:%S" };
+	const char *text = admin_text(admin, field, "none");
+
+	*ret = 0;
+	if (strcmp(text, "none") == 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, formats[i], &tm);
+
+		if (end == NULL || (*end != '\0' && strcmp(end, "Z") != 0))
+			continue;
+		*ret = (int64_t)timegm(&tm) * 1000000;
+		return 0;
+	}
+	return admin_refuse(admin, field, text,
+			    "is no time like 2026-01-31T12:30 (UTC) or none");
 }
 
 /* A value as a message may show it. */

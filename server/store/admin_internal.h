@@ -82,6 +82,12 @@ int64_t admin_int(const struct admin *admin, const char *field,
 		  int64_t fallback);
 bool admin_bool(const struct admin *admin, const char *field, bool fallback);
 bool admin_has(const struct admin *admin, const char *field);
+/*
+ * The time in FIELD: "2026-01-31", "2026-01-31T12:30", with seconds, a Z
+ * behind it or not; UTC. "none" and a field left out give 0.
+ */
+int admin_time(struct admin *admin, const char *field,
+	       int64_t *ret) WARN_UNUSED;
 
 /*
  * Refuse: the reply says "FIELD: 'VALUE': text", without what is NULL. FIELD

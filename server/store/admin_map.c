@@ -242,7 +242,8 @@ static int map_list(struct admin *admin)
 	query_open(&query, admin->db,
 		   "SELECT m.id, m.name, g.name, m.options, m.visibility, "
 		   "m.is_disabled, m.size_bytes, m.hash, m.created_us, "
-		   "m.generator FROM map m JOIN game g ON g.id = m.game_id "
+		   "m.generator, m.public_us "
+		   "FROM map m JOIN game g ON g.id = m.game_id "
 		   "WHERE (?1 IS NULL OR g.name = ?1) AND "
 		   "(m.generator <> '') = ?2 ORDER BY g.name, m.name",
 		   &admin->error);
@@ -258,7 +259,7 @@ static int map_list(struct admin *admin)
 		admin_list_add(
 			admin, "maps",
 			json_pack("{s:I, s:s, s:s, s:s, s:s, s:b, s:I, s:o, "
-				  "s:I, s:s}",
+				  "s:I, s:s, s:I}",
 				  "id", (json_int_t)query_i64(&query, 0),
 				  "name", query_text(&query, 1), "game",
 				  query_text(&query, 2), "options",
@@ -268,7 +269,8 @@ static int map_list(struct admin *admin)
 				  (json_int_t)query_i64(&query, 6), "sha256",
 				  admin_hash_json(hash), "created_us",
 				  (json_int_t)query_i64(&query, 8), "generator",
-				  query_text(&query, 9)));
+				  query_text(&query, 9), "public_us",
+				  (json_int_t)query_i64(&query, 10)));
 	}
 	query_close(&query);
 	return err;
@@ -311,19 +313,29 @@ static int find_map(struct admin *admin, int64_t *ret)
 
 static int map_change(struct admin *admin)
 {
+	bool has_time = admin_has(admin, "hidden_until");
 	struct query query;
-	int64_t id = 0;
+	int64_t id = 0, at = 0;
 	int err;
 
 	err = find_map(admin, &id);
-	if (err != 0 || !admin_has(admin, "visibility"))
+	if (err == 0)
+		err = admin_time(admin, "hidden_until", &at);
+	if (err != 0 || (!has_time && !admin_has(admin, "visibility")))
 		return err;
+	if (at != 0 && at <= clock_wall_us())
+		return admin_refuse(admin, "hidden_until",
+				    admin_text(admin, "hidden_until", ""),
+				    "is over");
 	query_open(&query, admin->db,
 		   "UPDATE map SET visibility = ?2, public_us = "
-		   "CASE ?2 WHEN 'public' THEN public_us END WHERE id = ?1",
+		   "CASE ?2 WHEN 'public' THEN public_us ELSE ?3 END "
+		   "WHERE id = ?1",
 		   &admin->error);
 	query_bind_i64(&query, 1, id);
-	query_bind_text(&query, 2, admin_text(admin, "visibility", ""));
+	query_bind_text(&query, 2, admin_text(admin, "visibility", "hidden"));
+	if (at != 0)
+		query_bind_i64(&query, 3, at);
 	return query_run(&query);
 }
 
@@ -335,6 +347,10 @@ static int check_visibility(struct admin *admin)
 	    strcmp(visibility, "hidden") != 0)
 		return admin_refuse(admin, "visibility", visibility,
 				    "must be public or hidden");
+	if (admin_has(admin, "hidden_until") &&
+	    strcmp(admin_text(admin, "visibility", "hidden"), "hidden") != 0)
+		return admin_refuse(admin, "hidden_until", NULL,
+				    "a public map is hidden at no time");
 	return 0;
 }
 
@@ -381,6 +397,7 @@ static const struct admin_field change_fields[] = {
 	{ "name", ADMIN_TEXT, true, 1, LIMIT_NAME_BYTES },
 	{ "game", ADMIN_TEXT, false, 1, LIMIT_NAME_BYTES },
 	{ "visibility", ADMIN_TEXT, false, 1, LIMIT_NAME_BYTES },
+	{ "hidden_until", ADMIN_TEXT, false, 1, 32 },
 	{ NULL },
 };
 

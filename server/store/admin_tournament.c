@@ -331,7 +331,7 @@ static int deadline(struct admin *admin)
 	err = admin_find(admin, "SELECT id FROM ladder WHERE name = ?1",
 			 "ladder", "ladder", &id);
 	if (err == 0)
-		err = tournament_plan_time(admin, "time", &at);
+		err = admin_time(admin, "time", &at);
 	if (err != 0)
 		return err;
 	query_open(&query, admin->db,

@@ -220,6 +220,7 @@ void read_take_map(struct query *query, struct row_map *ret)
 				  ? ROW_MAP_HIDDEN
 				  : ROW_MAP_PUBLIC;
 	ret->is_disabled = query_i64(query, 7) != 0;
+	ret->public_us = query_i64(query, 8);
 }
 
 int read_maps(struct db *db, struct row_catalogue *ret,

@@ -11,9 +11,9 @@
 #include "server/store/store_internal.h"
 
 /* What read_take_map() takes; a WHERE follows. */
-#define READ_MAP_COLUMNS                                        \
-	"SELECT m.id, m.name, g.name, m.options, m.hash, "      \
-	"m.size_bytes, m.visibility, m.is_disabled FROM map m " \
+#define READ_MAP_COLUMNS                                                     \
+	"SELECT m.id, m.name, g.name, m.options, m.hash, "                   \
+	"m.size_bytes, m.visibility, m.is_disabled, m.public_us FROM map m " \
 	"JOIN game g ON g.id = m.game_id "
 
 void read_take_map(struct query *query, struct row_map *ret);

@@ -121,6 +121,7 @@ struct row_map {
 	uint8_t hash[ROW_HASH_BYTES];    /* SHA-256 of the bytes */
 	size_t size_bytes;
 	enum row_visibility visibility;
+	int64_t public_us; /* a hidden one is shown from then on; 0: no time */
 	bool is_disabled;
 };
 

@@ -19,28 +19,6 @@
 
 enum { GRACE_S = 60, FORECAST_MATCHES = 100 };
 
-int tournament_plan_time(struct admin *admin, const char *field, int64_t *ret)
-{
-	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M",
-					       "%Y-%m-%dT%H:%M:%S" };
-	const char *text = admin_text(admin, field, "none");
-
-	*ret = 0;
-	if (strcmp(text, "none") == 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		struct tm tm = { 0 };
-		const char *end = strptime(text, formats[i], &tm);
-
-		if (end == NULL || (*end != '\0' && strcmp(end, "Z") != 0))
-			continue;
-		*ret = (int64_t)timegm(&tm) * 1000000;
-		return 0;
-	}
-	return admin_refuse(admin, field, text,
-			    "is no time like 2026-01-31T12:30 (UTC) or none");
-}
-
 /* Of a ladder that draws its maps those that were made, or will be. */
 static int take_maps(struct admin *admin, bool is_drawn,
 		     struct row_tournament *ret)
@@ -321,10 +299,9 @@ static int take_times(struct admin *admin, struct row_tournament *ret)
 	ret->created_us = clock_wall_us();
 	ret->grace_s = (uint32_t)admin_int(admin, "grace_s", GRACE_S);
 	ret->is_embargo = admin_bool(admin, "embargo", false);
-	err = tournament_plan_time(admin, "starts", &ret->starts_us);
+	err = admin_time(admin, "starts", &ret->starts_us);
 	if (err == 0)
-		err = tournament_plan_time(admin, "deadline",
-					   &ret->deadline_us);
+		err = admin_time(admin, "deadline", &ret->deadline_us);
 	if (err == 0 && ret->starts_us != 0 &&
 	    ret->deadline_us > ret->starts_us)
 		err = admin_refuse(admin, "deadline", NULL,

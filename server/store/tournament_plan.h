@@ -26,11 +26,5 @@ int tournament_plan(struct admin *admin,
 		    struct row_tournament *ret) WARN_UNUSED;
 int tournament_forecast(struct admin *admin, const struct row_tournament *row,
 			struct tournament_forecast *ret) WARN_UNUSED;
-/*
- * The time in FIELD: "2026-01-31", "2026-01-31T12:30", with seconds, a Z
- * behind it or not; UTC. "none" and a field left out give 0.
- */
-int tournament_plan_time(struct admin *admin, const char *field,
-			 int64_t *ret) WARN_UNUSED;
 
 #endif

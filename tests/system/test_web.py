@@ -369,6 +369,27 @@ def test_a_picture_that_was_kept_goes_with_its_map(site):
     assert [web.get(path) for path in paths] == seen
 
 
+def test_a_map_is_hidden_until_its_time(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path)
+    server.add_map("exam.map", "rabbit-runner", b"#####\n#s e#\n#####\n", visibility="hidden")
+    server.admin("ladder add", name="exam", game="rabbit-runner", maps=["exam.map"],
+                 params="turns=3", turn_ms=20000)
+    peer = server.peer().login("crazy", server.add_bot("crazy"))
+    at = time.time() + 3
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    server.admin("map change", name="exam.map", hidden_until=until)
+    assert web.get("/maps")["maps"] == []
+    peer.say("@play exam unrated map=exam.map")
+    peer.expect("@error unknown-map ")
+    assert time.time() < int(at), "too slow to see it hidden"
+    wait_until("it is shown", lambda: web.get("/maps")["maps"])
+    assert time.time() >= int(at)
+    wait_until("players may choose it", lambda: [
+        row["visibility"] for row in server.admin("map list")["maps"]] == ["public"])
+    peer.say("@play exam unrated map=exam.map")
+    peer.expect("@match ")
+
+
 def test_replies_are_conditional_compressed_and_headless(site):
     _, web = site
     address = f"{API}/matches?limit=200"

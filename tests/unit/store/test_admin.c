@@ -399,6 +399,18 @@ static void maps_are_imported_once(void **state)
 		"visibility", "secret");
 	accepts(store, "{\"command\":\"map change\",\"name\":\"one.map\","
 		       "\"visibility\":\"hidden\"}");
+	refuses(store,
+		"{\"command\":\"map change\",\"name\":\"one.map\","
+		"\"hidden_until\":\"tomorrow\"}",
+		"hidden_until", "tomorrow");
+	refuses(store,
+		"{\"command\":\"map change\",\"name\":\"one.map\","
+		"\"hidden_until\":\"2001-01-31\"}",
+		"hidden_until", "is over");
+	refuses(store,
+		"{\"command\":\"map change\",\"name\":\"one.map\","
+		"\"visibility\":\"public\",\"hidden_until\":\"2999-01-31\"}",
+		"hidden_until", "public");
 	accepts(store, "{\"command\":\"map disable\",\"name\":\"one.map\"}");
 	reply = accepted(store, "{\"command\":\"map list\"}");
 	assert_string_equal(
