@@ -8,7 +8,6 @@ struct rounds_rules rounds_default_rules(uint32_t runs, int64_t age_us)
 	return (struct rounds_rules){
 		.runs = runs,
 		.age_us = age_us,
-		.quiet_us = 30 * INT64_C(1000000),
 		.max_open = 16,
 		.spread = 25.0 / 3.0,
 		.house_wait_us = 20 * INT64_C(1000000),
@@ -19,13 +18,7 @@ struct rounds_rules rounds_default_rules(uint32_t runs, int64_t age_us)
 int64_t rounds_ends_us(const struct rounds_rules *rules,
 		       const struct rounds_open *round)
 {
-	int64_t old_us = round->opened_us + rules->age_us;
-	int64_t quiet_us = round->last_run_us + rules->quiet_us;
-
-	if (!round->has_provisional || round->runs_stored < 2 ||
-	    round->runs_in_play > 0 || quiet_us > old_us)
-		return old_us;
-	return quiet_us;
+	return round->opened_us + rules->age_us;
 }
 
 bool rounds_is_over(const struct rounds_rules *rules,

@@ -14,10 +14,8 @@
  * of them have had this owner, the oldest with enough runs and none in play is
  * closed early to make room; when there is none, the bot waits.
  *
- * A round ends when it has its runs, or at age_us. One in which a provisional
- * author played is not kept for so long: with two runs or more, it ends once
- * no run has come for quiet_us, so that a newcomer is ranked within minutes by
- * those who are there.
+ * A round ends when it has its runs, or at age_us; the lobby ends it sooner
+ * when nobody who is there may still have a run of it.
  *
  * Pure; O(rounds). One thread.
  */
@@ -35,14 +33,13 @@
 struct rounds_rules {
 	uint32_t runs;         /* `round-runs`: wanted of a new round, 2.. */
 	int64_t age_us;        /* `round-hours`: then it closes */
-	int64_t quiet_us;      /* for newcomers' rounds */
 	uint32_t max_open;     /* on one ladder, 1.. */
 	double spread;         /* of ratings: 25/3 for the usual scale */
 	int64_t house_wait_us; /* before a house bot fills a round */
 	double house_settle_sigma; /* see rounds_bot */
 };
 
-/* RUNS runs or AGE_US; 30 s, 16 rounds, 25/3, 20 s, 5.0. */
+/* RUNS runs or AGE_US; 16 rounds, 25/3, 20 s, 5.0. */
 struct rounds_rules rounds_default_rules(uint32_t runs, int64_t age_us);
 
 struct rounds_open {
@@ -54,9 +51,7 @@ struct rounds_open {
 	double mu_mean;        /* of the bots of both kinds of runs */
 	/* This bot's owner was given it (for a house bot: this bot was). */
 	bool has_owner;
-	bool has_author;      /* a run of a bot that is not of the house */
-	bool has_provisional; /* a stored one of an author's provisional bot */
-	int64_t last_run_us;  /* when the last run was stored */
+	bool has_author; /* a run of a bot that is not of the house */
 };
 
 struct rounds_bot {

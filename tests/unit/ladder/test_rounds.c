@@ -155,30 +155,6 @@ static void takes_nobody_into_a_round_that_is_over(void **state)
 	assert_true(rounds_is_over(&rules, &rounds[0], NOW));
 }
 
-static void ends_a_newcomers_round_when_it_is_quiet(void **state)
-{
-	struct rounds_rules rules = rounds_default_rules(8, 24 * HOUR);
-	struct rounds_open round = round_with(3, 25);
-
-	(void)state;
-	round.last_run_us = NOW + 50 * SECOND;
-	assert_true(rounds_ends_us(&rules, &round) == NOW + 24 * HOUR);
-	round.has_provisional = true;
-	assert_true(rounds_ends_us(&rules, &round) == NOW + 80 * SECOND);
-	assert_false(rounds_is_over(&rules, &round, NOW + 80 * SECOND - 1));
-	assert_true(rounds_is_over(&rules, &round, NOW + 80 * SECOND));
-	/* Not while a run is in play, nor with one run, which rates nobody. */
-	round.runs_in_play = 1;
-	assert_false(rounds_is_over(&rules, &round, NOW + 80 * SECOND));
-	round.runs_in_play = 0;
-	round.runs_stored = 1;
-	assert_false(rounds_is_over(&rules, &round, NOW + 80 * SECOND));
-	/* Its age is the end in any case. */
-	round.runs_stored = 3;
-	round.last_run_us = NOW + 24 * HOUR - 1;
-	assert_true(rounds_ends_us(&rules, &round) == NOW + 24 * HOUR);
-}
-
 static void house_bots_help_authors_after_a_while(void **state)
 {
 	struct rounds_open rounds[1] = { round_with(3, 25) };
@@ -215,7 +191,6 @@ int main(void)
 		cmocka_unit_test(
 			waits_till_a_round_is_old_where_none_can_be_closed),
 		cmocka_unit_test(takes_nobody_into_a_round_that_is_over),
-		cmocka_unit_test(ends_a_newcomers_round_when_it_is_quiet),
 		cmocka_unit_test(house_bots_help_authors_after_a_while),
 	};
 
