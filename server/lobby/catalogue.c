@@ -61,13 +61,20 @@ struct ladder *ladder_by_id(struct lobby *lobby, int64_t id)
 	return NULL;
 }
 
+static int find_bot_id(const void *key, const void *member)
+{
+	const struct bot *const *bot = member;
+	int64_t id = *(const int64_t *)key;
+
+	return (id > (*bot)->id) - (id < (*bot)->id);
+}
+
 struct bot *bot_by_id(struct lobby *lobby, int64_t id)
 {
-	for (size_t i = 0; i < lobby->nbots; i++) {
-		if (lobby->bots[i]->id == id)
-			return lobby->bots[i];
-	}
-	return NULL;
+	struct bot **found = bsearch(&id, lobby->bots_by_id, lobby->nbots,
+				     sizeof(struct bot *), find_bot_id);
+
+	return found == NULL ? NULL : *found;
 }
 
 struct bot *bot_ref(struct bot *bot)
@@ -184,14 +191,6 @@ static int by_bot_name(const void *a, const void *b)
 	return strcmp((*left)->name, (*right)->name);
 }
 
-static int find_bot_id(const void *key, const void *member)
-{
-	const struct bot *const *bot = member;
-	int64_t id = *(const int64_t *)key;
-
-	return (id > (*bot)->id) - (id < (*bot)->id);
-}
-
 static void add_tokens(struct bot **bots, const struct row_catalogue *rows)
 {
 	for (size_t i = 0; i < rows->ntokens; i++) {
@@ -246,11 +245,9 @@ static void refresh_peers(const struct bot *bot)
 static void replace_bots(struct lobby *lobby, const struct row_catalogue *rows,
 			 int64_t now_us)
 {
-	struct bot **old = lobby->bots, **bots;
+	struct bot **old = lobby->bots_by_id, **bots, **by_name;
 	size_t nold = lobby->nbots;
 
-	if (nold > 0)
-		qsort(old, nold, sizeof(*old), by_bot_id);
 	for (size_t i = 0; i < nold; i++)
 		old[i]->is_listed = false;
 	bots = xcalloc(rows->nbots + 1, sizeof(*bots));
@@ -271,8 +268,12 @@ static void replace_bots(struct lobby *lobby, const struct row_catalogue *rows,
 	qsort(bots, rows->nbots, sizeof(*bots), by_bot_id);
 	add_tokens(bots, rows);
 	add_versions(bots, rows);
-	qsort(bots, rows->nbots, sizeof(*bots), by_bot_name);
-	lobby->bots = bots;
+	by_name = xcalloc(rows->nbots + 1, sizeof(*by_name));
+	memcpy(by_name, bots, rows->nbots * sizeof(*by_name));
+	qsort(by_name, rows->nbots, sizeof(*by_name), by_bot_name);
+	free(lobby->bots);
+	lobby->bots = by_name;
+	lobby->bots_by_id = bots;
 	lobby->nbots = rows->nbots;
 	for (size_t i = 0; i < nold; i++) {
 		if (old[i]->is_listed)
@@ -557,6 +558,7 @@ void catalogue_release(struct lobby *lobby)
 	for (size_t i = 0; i < lobby->nbots; i++)
 		bot_unref(lobby->bots[i]);
 	free(lobby->bots);
+	free(lobby->bots_by_id);
 	for (size_t i = 0; i < lobby->nladders; i++) {
 		lobby->ladders[i]->is_known = false;
 		ladder_settle(lobby, lobby->ladders[i]);

@@ -28,6 +28,7 @@ struct lobby *lobby_new(const struct lobby_config *config)
 	address_table_init(&lobby->addresses, hash_key);
 	/* Never NULL: bsearch and qsort want an array, even of none. */
 	lobby->bots = xcalloc(1, sizeof(struct bot *));
+	lobby->bots_by_id = xcalloc(1, sizeof(struct bot *));
 	lobby->ladders = xcalloc(1, sizeof(struct ladder *));
 	lobby->marks = xcalloc(1, sizeof(*lobby->marks));
 	map_cache_init(&lobby->maps);

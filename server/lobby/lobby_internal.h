@@ -392,7 +392,8 @@ struct lobby {
 	size_t nruns;
 	struct address_table addresses;
 
-	struct bot **bots; /* owned; listed ones by name */
+	struct bot **bots;       /* owned; listed ones by name ... */
+	struct bot **bots_by_id; /* owned; ... and by id */
 	size_t nbots;
 	struct ladder **ladders; /* owned; listed and gone ones, by name */
 	size_t nladders;
