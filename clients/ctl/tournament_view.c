@@ -280,6 +280,21 @@ static void print_cross(const json_t *cross, const json_t *standings)
 	table_release(&table);
 }
 
+/* Why the table is not the whole story. */
+static void print_rest(const json_t *reply, const char *state)
+{
+	int64_t undecided = number_of(reply, "undecided");
+
+	if (!json_is_true(json_object_get(reply, "finished")))
+		(void)printf("\nNot all was played: the tournament is %s.\n",
+			     state);
+	if (undecided > 0)
+		(void)printf("\n%" PRId64 " %s undecided: made void when the "
+			     "tournament was over.\n",
+			     undecided,
+			     undecided == 1 ? "pairing is" : "pairings are");
+}
+
 void tournament_print_table(const json_t *reply)
 {
 	const json_t *tournament = json_object_get(reply, "tournament");
@@ -290,9 +305,7 @@ void tournament_print_table(const json_t *reply)
 	print_standings(standings, is_contest);
 	if (cross != NULL)
 		print_cross(cross, standings);
-	if (!json_is_true(json_object_get(reply, "finished")))
-		(void)printf("\nNot finished: %s.\n",
-			     text_of(tournament, "state"));
+	print_rest(reply, text_of(tournament, "state"));
 	if (is_embargo(tournament))
 		(void)printf("\nUnder embargo: for the host alone.\n");
 }

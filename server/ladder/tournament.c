@@ -243,7 +243,8 @@ static uint32_t open_sets(const struct tournament *tournament, uint32_t number)
 		return 0;
 	if (!tournament_is_best_of(tournament->rules.format))
 		return tournament->rules.sets;
-	return pairing->sets_done + (pairing->is_done ? 0 : 1);
+	return pairing->sets_done + tournament->sets[number].taken_back +
+	       (pairing->is_done || pairing->is_undecided ? 0 : 1);
 }
 
 unsigned tournament_seat_of(const struct tournament *tournament, unsigned a,
@@ -397,6 +398,37 @@ int tournament_add_stored(struct tournament *tournament,
 	return tournament_add(tournament, result);
 }
 
+int tournament_take_back(struct tournament *tournament, uint32_t number,
+			 uint32_t set, uint32_t turn)
+{
+	unsigned nturns = tournament_turns(&tournament->rules);
+	bool was_set_done = true;
+	struct tournament_pairing *pairing;
+	struct tournament_match match;
+	struct tournament_turn *turns;
+
+	if (tournament_match_at(tournament, number, set, turn, &match) != 0)
+		return -ENOENT;
+	turns = turns_of(tournament, number, set);
+	if (!turns[turn].is_done)
+		return -ENOENT;
+	for (unsigned i = 0; i < nturns; i++)
+		was_set_done = was_set_done && turns[i].is_done;
+	turns[turn] = (struct tournament_turn){ 0 };
+	tournament->matches_done--;
+	if (!was_set_done)
+		return 0;
+	pairing = &tournament->pairings[number];
+	pairing->sets_done--;
+	tournament->sets[number].taken_back++;
+	if (!pairing->is_done || tournament_is_decided(tournament, number))
+		return 0;
+	/* Its half points stay: they say who went on. */
+	pairing->is_done = false;
+	pairing->is_undecided = true;
+	return 0;
+}
+
 size_t tournament_next(const struct tournament *tournament,
 		       struct tournament_match *ret, size_t max)
 {
@@ -411,6 +443,7 @@ size_t tournament_next(const struct tournament *tournament,
 				tournament->sets[i].turns;
 
 			if (tournament->pairings[i].is_done ||
+			    tournament->pairings[i].is_undecided ||
 			    set >= open_sets(tournament, i))
 				continue;
 			for (unsigned k = 0; k < nturns; k++) {
@@ -432,13 +465,23 @@ bool tournament_is_finished(const struct tournament *tournament)
 	       tournament->pairings_done == tournament->npairings;
 }
 
+size_t tournament_undecided(const struct tournament *tournament)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tournament->npairings; i++)
+		count += tournament->pairings[i].is_undecided;
+	return count;
+}
+
 uint32_t tournament_round(const struct tournament *tournament)
 {
 	uint32_t round = 1;
 
 	for (size_t i = 0; i < tournament->npairings; i++) {
 		round = tournament->pairings[i].round;
-		if (!tournament->pairings[i].is_done)
+		if (!tournament->pairings[i].is_done &&
+		    !tournament->pairings[i].is_undecided)
 			break;
 	}
 	return round;

@@ -118,9 +118,11 @@ struct tournament_pairing {
 	bool is_ready; /* its entrants are known */
 	bool is_done;
 	bool is_bye; /* nobody to meet: done without a match */
+	/* It was done, and too little of it counts: tournament_take_back(). */
+	bool is_undecided;
 	unsigned nentrants;
 	uint32_t entrants[LIMIT_SEATS];
-	uint32_t half_points[LIMIT_SEATS]; /* by entrant, once it is done */
+	uint32_t half_points[LIMIT_SEATS]; /* by entrant, once it was done */
 	unsigned sets_done;
 };
 
@@ -173,6 +175,14 @@ int tournament_add_stored(struct tournament *tournament,
 			  const struct tournament_result *result,
 			  const uint32_t *entrants) WARN_UNUSED;
 /*
+ * The result of a match counts no more, and the match is not played again: who
+ * meets whom later stays as it was, the table is made of the rest. For a
+ * tournament that is over, once all its results were added; only tables and
+ * pairings may be asked for then. 0; -ENOENT it has no result.
+ */
+int tournament_take_back(struct tournament *tournament, uint32_t pairing,
+			 uint32_t set, uint32_t turn);
+/*
  * Up to MAX of the matches that may be played now, all of which may run at
  * once, earlier rounds first. Returns how many were written.
  */
@@ -182,7 +192,10 @@ size_t tournament_next(const struct tournament *tournament,
 int tournament_match_at(const struct tournament *tournament, uint32_t pairing,
 			uint32_t set, uint32_t turn,
 			struct tournament_match *ret) WARN_UNUSED;
+/* Whether nothing is left to be played. */
 bool tournament_is_finished(const struct tournament *tournament);
+/* Pairings that stay undecided: tournament_take_back(). */
+size_t tournament_undecided(const struct tournament *tournament);
 /* The round of the first pairing that is not done; the last one's at the end. */
 uint32_t tournament_round(const struct tournament *tournament);
 /* All pairings known so far, by number; borrowed until the next add. */

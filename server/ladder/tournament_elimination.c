@@ -265,9 +265,19 @@ static void advance(struct tournament *tournament, uint32_t number)
 		finish(tournament, number, has_second_won);
 }
 
+/* The last pairing, and the one before it when that was the last one played. */
+static bool is_last(const struct tournament *tournament, size_t number)
+{
+	return number + 1 == tournament->npairings ||
+	       (number + 2 == tournament->npairings &&
+		tournament->pairings[number].bracket == TOURNAMENT_FINAL &&
+		tournament->pairings[number + 1].is_bye);
+}
+
 /*
  * Who came further is ahead: the round of the defeat that put one out counts.
- * The third place pairing parts those who lost before the final.
+ * The third place pairing parts those who lost before the final. In one that
+ * stays undecided nobody was better, but who went on came further.
  */
 static void rank(const struct tournament *tournament,
 		 struct tournament_standing *table, const uint32_t *half,
@@ -288,10 +298,14 @@ static void rank(const struct tournament *tournament,
 		const struct tournament_pairing *p = &tournament->pairings[i];
 		unsigned loser = p->half_points[1] < p->half_points[0];
 
-		if (p->is_bye || !p->is_done)
+		if (p->is_bye || !(p->is_done || p->is_undecided))
 			continue;
 		if (p->bracket == TOURNAMENT_THIRD)
-			table[p->entrants[!loser]].half_points++;
+			table[p->entrants[!loser]].half_points += p->is_done;
+		else if (p->is_undecided && is_last(tournament, i))
+			table[p->entrants[0]].half_points =
+				table[p->entrants[1]].half_points =
+					2 * p->round;
 		else if (++losses[p->entrants[loser]] == 1u + is_double)
 			table[p->entrants[loser]].half_points = 2 * p->round;
 	}

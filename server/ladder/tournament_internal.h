@@ -28,6 +28,7 @@ struct tournament_sets {
 	struct tournament_turn
 		*turns; /* owned; set * turns of a set + turn; or NULL */
 	uint32_t first_instance;
+	uint32_t taken_back; /* sets that were done, and are no more */
 };
 
 struct tournament {

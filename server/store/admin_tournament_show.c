@@ -27,10 +27,11 @@ static json_t *pairing_json(const struct row_tournament *row,
 	return json_pack("{s:i, s:i, s:s, s:s, s:o, s:o, s:i}", "pairing",
 			 (int)pairing->number + 1, "round", (int)pairing->round,
 			 "bracket", bracket_words[pairing->bracket], "state",
-			 pairing->is_bye     ? "bye"
-			 : pairing->is_done  ? "done"
-			 : pairing->is_ready ? "open"
-					     : "waiting",
+			 pairing->is_bye         ? "bye"
+			 : pairing->is_undecided ? "void"
+			 : pairing->is_done      ? "done"
+			 : pairing->is_ready     ? "open"
+						 : "waiting",
 			 "bots", bots, "points", points, "sets_done",
 			 (int)pairing->sets_done);
 }
@@ -56,14 +57,15 @@ static json_t *played_json(const struct row_tournament *row)
 		}
 		(void)json_array_append_new(
 			list,
-			json_pack("{s:i, s:i, s:i, s:o, s:o, s:o}", "pairing",
-				  (int)match->result.pairing + 1, "set",
-				  (int)match->result.set + 1, "turn",
+			json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:b}",
+				  "pairing", (int)match->result.pairing + 1,
+				  "set", (int)match->result.set + 1, "turn",
 				  (int)match->result.turn + 1, "match",
 				  match->match_id == 0
 					  ? json_null()
 					  : json_integer(match->match_id),
-				  "bots", bots, "absent", absent));
+				  "bots", bots, "absent", absent, "void",
+				  match->is_void));
 	}
 	return list;
 }

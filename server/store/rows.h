@@ -153,6 +153,8 @@ struct row_tournament_match {
 	struct tournament_result result;
 	unsigned nseats;
 	uint32_t entrants[LIMIT_SEATS]; /* by seat, from 0 */
+	/* It counts no more, and is not played again: its tournament is over. */
+	bool is_void;
 };
 
 enum row_tournament_state {

@@ -208,19 +208,23 @@ static int read_matches(struct db *db, int64_t id, struct row_tournament *ret,
 	struct query query;
 	int err;
 
-	/* Void ones are played again. */
+	/* Void ones are played again, but where all is over. */
 	query_open(&query, db,
 		   "SELECT t.pairing, t.number, t.entrants, t.absent, "
 		   "t.match_id, s.number, s.points, s.rank, s.score, "
-		   "s.late + s.invalid + s.overlong + s.overfull "
+		   "s.late + s.invalid + s.overlong + s.overfull, "
+		   "coalesce(m.status = 'void', 0) "
 		   "FROM tournament_match t "
 		   "LEFT JOIN match m ON m.id = t.match_id "
 		   "LEFT JOIN seat s ON s.match_id = m.id "
 		   "WHERE t.tournament_id = ?1 AND "
-		   "(t.match_id IS NULL OR m.status = 'stored') "
+		   "(t.match_id IS NULL OR m.status = 'stored' OR ?2) "
 		   "ORDER BY t.pairing, t.number, s.number",
 		   error);
 	query_bind_i64(&query, 1, id);
+	query_bind_i64(&query, 2,
+		       ret->state == ROW_TOURNAMENT_FINISHED ||
+			       ret->state == ROW_TOURNAMENT_CANCELLED);
 	while ((err = query_step(&query)) > 0) {
 		unsigned seat = (unsigned)query_i64(&query, 5);
 
@@ -229,6 +233,7 @@ static int read_matches(struct db *db, int64_t id, struct row_tournament *ret,
 						 sizeof(*match));
 			match = &ret->matches[ret->nmatches++];
 			take_match(&query, turns, match);
+			match->is_void = query_i64(&query, 10) != 0;
 		}
 		if (match == NULL || seat < 1 || seat > LIMIT_SEATS)
 			continue;
@@ -285,6 +290,21 @@ const char *tournament_row_refusal(const struct row_tournament *row)
 	return tournament_refusal(&row->rules, (unsigned)row->nentrants);
 }
 
+/* The others stay where they were played, whoever would meet without them. */
+static void take_back_voids(const struct row_tournament *row,
+			    struct tournament *tournament)
+{
+	for (size_t i = 0; i < row->nmatches; i++) {
+		const struct tournament_result *result =
+			&row->matches[i].result;
+
+		/* One that was left out has nothing to take back. */
+		if (row->matches[i].is_void)
+			(void)tournament_take_back(tournament, result->pairing,
+						   result->set, result->turn);
+	}
+}
+
 struct tournament *tournament_build(const struct row_tournament *row,
 				    size_t *ret_left_out)
 {
@@ -304,6 +324,7 @@ struct tournament *tournament_build(const struct row_tournament *row,
 		left_out += tournament_add_stored(
 				    tournament, &row->matches[i].result,
 				    row->matches[i].entrants) != 0;
+	take_back_voids(row, tournament);
 	if (ret_left_out != NULL)
 		*ret_left_out = left_out;
 	return tournament;

@@ -20,7 +20,8 @@ int tournament_read(struct db *db, int64_t id, struct row_tournament *ret,
 const char *tournament_row_refusal(const struct row_tournament *row);
 /*
  * What ROW and its matches say: tournament_free(). Matches that no longer fit
- * are left out, *RET_LEFT_OUT (may be NULL) of them. NULL: it is refused.
+ * are left out, *RET_LEFT_OUT (may be NULL) of them; of one that is over the
+ * void ones are taken back (tournament_take_back()). NULL: it is refused.
  */
 struct tournament *tournament_build(const struct row_tournament *row,
 				    size_t *ret_left_out) WARN_UNUSED;

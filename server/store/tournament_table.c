@@ -97,6 +97,9 @@ json_t *tournament_table_json(const struct row_tournament *row, bool has_cross)
 	(void)json_object_set_new(
 		json, "finished",
 		json_boolean(tournament_is_finished(tournament)));
+	(void)json_object_set_new(
+		json, "undecided",
+		json_integer((json_int_t)tournament_undecided(tournament)));
 	(void)json_object_set_new(json, "standings", standings);
 	if (has_cross && row->rules.group > 1)
 		(void)json_object_set_new(

@@ -402,6 +402,38 @@ static void favourites_meet_as_late_as_they_can(void **state)
 	tournament_free(tournament);
 }
 
+/* Four: a void semi-final lets its winner go on, a void final parts nobody. */
+static void who_went_on_came_further_though_it_is_void(void **state)
+{
+	struct tournament_rules rules = { .format = TOURNAMENT_SINGLE,
+					  .seats = 1,
+					  .group = 2,
+					  .sets = 1,
+					  .seed = 1 };
+	struct play_options options = { .seed = 5 };
+	struct tournament_standing table[4];
+	struct played played;
+
+	(void)state;
+	for (uint32_t pairing = 0; pairing < 3; pairing++) {
+		played = play_tournament(&rules, 4, &options);
+		for (uint32_t turn = 0; turn < 2; turn++)
+			assert_int_equal(tournament_take_back(played.tournament,
+							      pairing, 0, turn),
+					 0);
+		tournament_standings(played.tournament, table);
+		assert_int_equal(tournament_undecided(played.tournament), 1);
+		assert_int_equal(table[0].rank, 1);
+		assert_int_equal(table[1].rank, pairing == 2 ? 1 : 2);
+		assert_int_equal(table[2].rank, 3);
+		assert_int_equal(table[3].rank, 3);
+		if (pairing < 2)
+			assert_int_equal(table[0].entrant,
+					 played.table[0].entrant);
+		played_release(&played);
+	}
+}
+
 static void level_pairing_goes_to_extra_sets_then_to_the_better_seed(
 	void **state)
 {
@@ -557,6 +589,7 @@ int main(void)
 		cmocka_unit_test(
 			double_elimination_puts_out_with_the_second_defeat),
 		cmocka_unit_test(favourites_meet_as_late_as_they_can),
+		cmocka_unit_test(who_went_on_came_further_though_it_is_void),
 		cmocka_unit_test(
 			level_pairing_goes_to_extra_sets_then_to_the_better_seed),
 		cmocka_unit_test(withdrawn_entrants_forfeit_what_is_left),

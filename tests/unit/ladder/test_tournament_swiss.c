@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,6 +243,56 @@ static void who_withdraws_is_not_paired_any_more(void **state)
 	}
 }
 
+/* One by one: the others' results and all later pairings are as they were. */
+static void one_taken_back_leaves_all_the_rest(void **state)
+{
+	struct tournament_rules rules = swiss(4);
+	struct play_options options = { .seed = 3 };
+
+	(void)state;
+	for (size_t gone = 0; gone < 16; gone++) {
+		struct played played = play_tournament(&rules, 9, &options);
+		const struct tournament_pairing *p;
+		struct tournament_standing table[9];
+		size_t count, after;
+		uint32_t pairing = played.results[gone].pairing;
+
+		(void)tournament_pairings(played.tournament, &count);
+		assert_int_equal(
+			tournament_take_back(played.tournament, pairing, 0, 0),
+			0);
+		assert_int_equal(
+			tournament_take_back(played.tournament, pairing, 0, 0),
+			-ENOENT);
+		p = tournament_pairings(played.tournament, &after);
+		assert_int_equal(after, count);
+		assert_true(p[pairing].is_undecided);
+		assert_int_equal(tournament_undecided(played.tournament), 1);
+		assert_int_equal(tournament_round(played.tournament), 4);
+		assert_true(tournament_is_finished(played.tournament));
+		tournament_standings(played.tournament, table);
+		for (unsigned i = 0; i < 9; i++)
+			for (unsigned k = 0; k < 9; k++) {
+				const struct tournament_standing
+					*a = &table[i],
+					*b = &played.table[k];
+				bool is_in =
+					a->entrant == p[pairing].entrants[0] ||
+					a->entrant == p[pairing].entrants[1];
+
+				if (a->entrant == b->entrant)
+					assert_int_equal(
+						a->wins + a->draws + a->losses +
+							is_in,
+						b->wins + b->draws + b->losses);
+				if (a->entrant == b->entrant && !is_in)
+					assert_int_equal(a->half_points,
+							 b->half_points);
+			}
+		played_release(&played);
+	}
+}
+
 static void tournament_ends_when_all_have_left(void **state)
 {
 	struct tournament_rules rules = swiss(3);
@@ -374,6 +425,7 @@ int main(void)
 		cmocka_unit_test(buchholz_is_the_opponents_points),
 		cmocka_unit_test(who_withdraws_is_not_paired_any_more),
 		cmocka_unit_test(tournament_ends_when_all_have_left),
+		cmocka_unit_test(one_taken_back_leaves_all_the_rest),
 		cmocka_unit_test(tables_of_more_than_two_meet_new_ones),
 		cmocka_unit_test(
 			matching_finds_a_perfect_one_when_there_is_one),

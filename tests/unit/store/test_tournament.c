@@ -360,6 +360,82 @@ static void table_follows_from_stored_matches_and_forfeits(void **state)
 	store_close(store);
 }
 
+/* All that may be played is decided: match 1 was played, the others missed. */
+static void decide_open_ones(struct store *store, bool is_first)
+{
+	json_t *reply = accepted(store, NAMED("show"));
+	size_t count = json_array_size(json_object_get(reply, "next"));
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *bots = json_object_get(
+			json_array_get(json_object_get(reply, "next"), i),
+			"bots");
+		const char *bot = json_string_value(json_array_get(bots, 0));
+		bool is_played = is_first && i == 0;
+		char text[256];
+
+		(void)snprintf(text, sizeof(text),
+			       "INSERT INTO tournament_match VALUES (1, %d, "
+			       "%d, %s, '%d', %d, 1)",
+			       (int)number_of(reply, "next", i, "pairing"),
+			       (int)number_of(reply, "next", i, "turn"),
+			       is_played ? "1" : "NULL",
+			       bot[0] == 'c'   ? 1
+			       : bot[0] == 'd' ? 2
+					       : 3,
+			       !is_played);
+		sql(store, text);
+	}
+	json_decref(reply);
+}
+
+static void a_void_match_of_a_finished_one_leaves_the_others(void **state)
+{
+	struct store *store = fixture_store(*state);
+	struct store_event event;
+	int64_t forfeits = 0;
+	json_t *reply;
+
+	accepts(store, "{\"command\": \"tournament create\", "
+		       "\"name\": \"robin\", \"format\": \"swiss\", "
+		       "\"ladder\": \"lambda-mining\", \"rounds\": 2, "
+		       "\"entrants\": [\"crazy\", \"digger\", \"painter\"]}");
+	accepts(store, NAMED("start"));
+	assert_int_equal(store_writer_start(store), 0);
+	assert_int_equal(store_put(store, fixture_record(1, 1)), 0);
+	fixture_await(store, STORE_SAVED, 1, &event);
+	store_writer_stop(store, 1000);
+	decide_open_ones(store, true);
+	decide_open_ones(store, false);
+	say_end(store);
+	expect_in_state(store, "finished");
+	/* A bye and a pairing in each round. */
+	reply = accepted(store, NAMED("show"));
+	assert_int_equal(json_array_size(json_object_get(reply, "pairings")),
+			 4);
+	json_decref(reply);
+	sql(store, "UPDATE match SET status = 'void', void_reason = 'test'");
+	reply = accepted(store, NAMED("show"));
+	assert_int_equal(json_array_size(json_object_get(reply, "pairings")),
+			 4);
+	assert_string_equal(text_at(reply, "pairings", 1, "state"), "void");
+	assert_string_equal(text_at(reply, "pairings", 3, "state"), "done");
+	assert_int_equal(json_integer_value(json_object_get(reply, "left_out")),
+			 0);
+	assert_int_equal(json_integer_value(json_object_get(reply, "round")),
+			 2);
+	assert_int_equal(json_array_size(json_object_get(reply, "next")), 0);
+	json_decref(reply);
+	reply = accepted(store, NAMED("table"));
+	for (size_t i = 0; i < 3; i++)
+		forfeits += number_of(reply, "standings", i, "forfeits");
+	assert_int_equal(forfeits, 3);
+	assert_int_equal(
+		json_integer_value(json_object_get(reply, "undecided")), 1);
+	json_decref(reply);
+	store_close(store);
+}
+
 static void result_for_other_entrants_is_left_out(void **state)
 {
 	struct store *store = fixture_store(*state);
@@ -662,6 +738,7 @@ int main(void)
 		TEST(start_pins_what_was_active_at_the_deadline),
 		TEST(versions_are_pinned_whatever_became_active_since),
 		TEST(table_follows_from_stored_matches_and_forfeits),
+		TEST(a_void_match_of_a_finished_one_leaves_the_others),
 		TEST(result_for_other_entrants_is_left_out),
 		TEST(banned_and_erased_bots_are_no_entrants),
 		TEST(all_are_those_that_played_for_the_ladder),
