@@ -147,6 +147,25 @@ static int run_create(const struct ctl *ctl, const struct ctl_call *call)
 	return CTL_OK;
 }
 
+static int run_start(const struct ctl *ctl, const struct ctl_call *call)
+{
+	json_t *request = make_request(call), *reply;
+
+	if (request == NULL)
+		return CTL_USAGE;
+	reply = carry_out(ctl, call, NULL, request);
+	if (reply == NULL)
+		return CTL_FAILED;
+	if (ctl->is_json) {
+		ctl_print_json(reply);
+	} else {
+		(void)printf("tournament %s: started\n", call->args[0]);
+		tournament_print_without_version(reply);
+	}
+	json_decref(reply);
+	return CTL_OK;
+}
+
 static int run_withdraw(const struct ctl *ctl, const struct ctl_call *call)
 {
 	json_t *request = make_request(call), *reply;
@@ -255,7 +274,7 @@ const struct ctl_command ctl_tournament_commands[] = {
 	NAMED("tournament show", "its pairings and how they went", NULL, run_show),
 	NAMED("tournament table", "who is ahead, and the cross-table", NULL, run_table),
 	NAMED("tournament export", "the table with owners, for grades", export_details, run_export),
-	NAMED("tournament start", "pin the versions and play", NULL, run_change),
+	NAMED("tournament start", "pin the versions and play", NULL, run_start),
 	NAMED("tournament cancel", "no more of its matches; what was played stays", NULL, run_change),
 	NAMED("tournament reveal", "end the embargo on its results", NULL, run_change),
 	{ "tournament withdraw", "NAME BOT", 2, 2, "name", ctl_no_options, "it forfeits what is left", NULL, NULL, NULL, run_withdraw },

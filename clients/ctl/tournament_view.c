@@ -105,6 +105,15 @@ static void print_head(const json_t *tournament)
 		print_time("deadline", number_of(tournament, "deadline_us"));
 }
 
+void tournament_print_without_version(const json_t *reply)
+{
+	const json_t *list = json_object_get(reply, "without_version");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		(void)printf("out, as it had no version by then: %s\n",
+			     json_string_value(json_array_get(list, i)));
+}
+
 void tournament_print_plan(const json_t *reply)
 {
 	const json_t *forecast = json_object_get(reply, "forecast");
@@ -112,6 +121,7 @@ void tournament_print_plan(const json_t *reply)
 	int64_t most = number_of(forecast, "matches_max");
 
 	print_head(json_object_get(reply, "tournament"));
+	tournament_print_without_version(reply);
 	(void)printf("%-12s %" PRId64, "matches", least);
 	if (most != least)
 		(void)printf(" to %" PRId64, most);

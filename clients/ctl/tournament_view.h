@@ -7,6 +7,8 @@
 
 /* Entrants, matches, bytes and the expected end of a plan. */
 void tournament_print_plan(const json_t *reply);
+/* The entrants that REPLY says are out, having no version. */
+void tournament_print_without_version(const json_t *reply);
 /* The matches of a plan that may be played at once, or are next. */
 void tournament_print_matches(const json_t *matches);
 void tournament_print_show(const json_t *reply);

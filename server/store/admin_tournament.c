@@ -113,6 +113,12 @@ static int tell_plan(struct admin *admin, const struct row_tournament *row)
 	struct tournament *tournament;
 	int err;
 
+	if (row->deadline_us != 0 && row->deadline_us <= row->created_us) {
+		err = tournament_plan_check_versions(admin, row,
+						     row->deadline_us);
+		if (err != 0)
+			return err;
+	}
 	err = tournament_forecast(admin, row, &forecast);
 	if (err != 0)
 		return err;
@@ -200,6 +206,21 @@ static int check_state(struct admin *admin, const struct row_tournament *row,
 			    tournament_state_word(row->state));
 }
 
+/* What was active at a deadline to come is not known yet. */
+static int check_deadline(struct admin *admin, const struct row_tournament *row,
+			  int64_t now)
+{
+	char text[TOURNAMENT_TIME_BYTES];
+
+	if (row->deadline_us <= now)
+		return 0;
+	tournament_plan_time_text(row->deadline_us, text);
+	return admin_refuse(admin, "name", row->name,
+			    "its deadline, %s UTC, is not over: wait for it, "
+			    "or cancel this one and make one without",
+			    text);
+}
+
 static int start(struct admin *admin)
 {
 	int64_t now = clock_wall_us();
@@ -210,11 +231,15 @@ static int start(struct admin *admin)
 	if (err == 0)
 		err = check_state(admin, &row, 1u << ROW_TOURNAMENT_PLANNED);
 	if (err == 0)
+		err = check_deadline(admin, &row, now);
+	if (err == 0)
+		err = tournament_plan_check_versions(
+			admin, &row,
+			row.deadline_us != 0 ? row.deadline_us : now);
+	if (err == 0)
 		err = tournament_pin(admin->db, row.id,
-				     row.deadline_us != 0 &&
-						     row.deadline_us < now
-					     ? row.deadline_us
-					     : now,
+				     row.deadline_us != 0 ? row.deadline_us
+							  : now,
 				     &admin->error);
 	if (err == 0)
 		err = tournament_set_state(admin->db, row.id,

@@ -17,7 +17,7 @@
 #include "server/store/read.h"
 #include "server/store/tournament_maps.h"
 
-enum { GRACE_S = 60, FORECAST_MATCHES = 100 };
+enum { GRACE_S = 60, FORECAST_MATCHES = 100, NAMES_BYTES = 128 * 1024 };
 
 /* Of a ladder that draws its maps those that were made, or will be. */
 static int take_maps(struct admin *admin, bool is_drawn,
@@ -302,10 +302,77 @@ static int take_times(struct admin *admin, struct row_tournament *ret)
 	err = admin_time(admin, "starts", &ret->starts_us);
 	if (err == 0)
 		err = admin_time(admin, "deadline", &ret->deadline_us);
+	if (err == 0 && ret->starts_us != 0 && ret->starts_us < ret->created_us)
+		err = admin_refuse(admin, "starts",
+				   admin_text(admin, "starts", ""),
+				   "is over: left out it starts with "
+				   "tournament start");
 	if (err == 0 && ret->starts_us != 0 &&
 	    ret->deadline_us > ret->starts_us)
 		err = admin_refuse(admin, "deadline", NULL,
 				   "must not be after the start");
+	return err;
+}
+
+void tournament_plan_time_text(int64_t wall_us, char ret[TOURNAMENT_TIME_BYTES])
+{
+	time_t seconds = (time_t)(wall_us / 1000000);
+	struct tm tm = { 0 };
+
+	(void)gmtime_r(&seconds, &tm);
+	(void)strftime(ret, TOURNAMENT_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+static int had_version(struct admin *admin, int64_t bot_id, int64_t at_us,
+		       bool *ret)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, admin->db,
+		   "SELECT 1 FROM bot_activation WHERE bot_id = ?1 "
+		   "AND at_us <= ?2 LIMIT 1",
+		   &admin->error);
+	query_bind_i64(&query, 1, bot_id);
+	query_bind_i64(&query, 2, at_us);
+	err = query_step(&query);
+	*ret = err > 0;
+	query_close(&query);
+	return err < 0 ? err : 0;
+}
+
+int tournament_plan_check_versions(struct admin *admin,
+				   const struct row_tournament *row,
+				   int64_t at_us)
+{
+	unsigned least = row->rules.group < 2 ? 2 : row->rules.group, count = 0;
+	struct buf names = BUF_INIT(NAMES_BYTES);
+	json_t *without = json_array();
+	char text[TOURNAMENT_TIME_BYTES];
+	int err = 0;
+
+	for (size_t i = 0; i < row->nentrants && err == 0; i++) {
+		const char *bot = row->entrants[i].bot;
+		bool has_one;
+
+		if (row->entrants[i].out_round != 0)
+			continue;
+		err = had_version(admin, row->entrants[i].bot_id, at_us,
+				  &has_one);
+		count += has_one;
+		if (has_one)
+			continue;
+		(void)json_array_append_new(without, json_string(bot));
+		buf_add_format(&names, "%s%s", names.len == 0 ? "" : ", ", bot);
+	}
+	tournament_plan_time_text(at_us, text);
+	if (err == 0 && count < least && json_array_size(without) > 0)
+		err = admin_refuse(admin, "entrants", NULL,
+				   "%u with a version at %s UTC, but it takes "
+				   "%u; without one: %s",
+				   count, text, least, buf_text(&names));
+	admin_set(admin, "without_version", without);
+	buf_release(&names);
 	return err;
 }
 

@@ -24,6 +24,18 @@ struct tournament_forecast {
  */
 int tournament_plan(struct admin *admin,
 		    struct row_tournament *ret) WARN_UNUSED;
+/* At least this for any time: "2026-01-31T12:30:00". */
+enum { TOURNAMENT_TIME_BYTES = 40 };
+void tournament_plan_time_text(int64_t wall_us,
+			       char ret[TOURNAMENT_TIME_BYTES]);
+/*
+ * Which of ROW's entrants had no active version at AT_US: the reply's
+ * "without_version" names them. A refusal, with their names, when those who
+ * had one are too few for the tournament.
+ */
+int tournament_plan_check_versions(struct admin *admin,
+				   const struct row_tournament *row,
+				   int64_t at_us) WARN_UNUSED;
 int tournament_forecast(struct admin *admin, const struct row_tournament *row,
 			struct tournament_forecast *ret) WARN_UNUSED;
 

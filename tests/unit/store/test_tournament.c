@@ -76,7 +76,7 @@ static const char *text_at(json_t *reply, const char *list, size_t at,
 	"{\"command\": \"tournament create\", \"name\": \"robin\", "   \
 	"\"ladder\": \"lambda-mining\", \"format\": \"round-robin\", " \
 	"\"entrants\": [\"crazy\", \"digger\", \"painter\"], "         \
-	"\"deadline\": \"2030-01-01\", \"starts\": \"2030-01-02T12:30\"}"
+	"\"starts\": \"2030-01-02T12:30\"}"
 #define ALL                                                      \
 	"{\"command\": \"tournament plan\", \"name\": \"all\", " \
 	"\"ladder\": \"lambda-mining\", \"format\": \"contest\"}"
@@ -133,6 +133,10 @@ static void what_makes_no_tournament_is_refused(void **state)
 		{ "\"format\": \"contest\", \"starts\": \"2030-01-01\", "
 		  "\"deadline\": \"2030-01-02\"",
 		  "must not be after" },
+		{ "\"format\": \"contest\", \"starts\": \"2020-01-01\"",
+		  "is over" },
+		{ "\"format\": \"contest\", \"deadline\": \"1969-01-02\"",
+		  "it takes 2; without one: crazy, digger, painter" },
 		{ "\"format\": \"contest\", \"seeds\": \"5..1\"",
 		  "must be random or like" },
 		{ "\"format\": \"contest\", \"draw\": \"fate\"",
@@ -202,6 +206,38 @@ static void start_pins_what_was_active_at_the_deadline(void **state)
 	store_close(store);
 }
 
+static void expect_in_state(struct store *store, const char *state)
+{
+	json_t *reply = accepted(store, "{\"command\": \"tournament list\"}");
+
+	assert_string_equal(text_at(reply, "tournaments", 0, "state"), state);
+	json_decref(reply);
+}
+
+static void it_does_not_start_before_its_deadline(void **state)
+{
+	struct store *store = fixture_store(*state);
+	json_t *reply;
+
+	accepts(store, ROBIN);
+	sql(store, "UPDATE tournament SET deadline_us = 1893456000000000");
+	refuses(store, NAMED("start"),
+		"its deadline, 2030-01-01T00:00:00 UTC, is not over");
+	expect_in_state(store, "planned");
+	/* Before anybody had a version; and before painter alone had one. */
+	sql(store, "UPDATE tournament SET deadline_us = 1");
+	sql(store, "UPDATE bot_activation SET at_us = 10");
+	refuses(store, NAMED("start"), "0 with a version at 1970-01-01");
+	expect_in_state(store, "planned");
+	sql(store, "UPDATE bot_activation SET at_us = 1 WHERE bot_id < 3");
+	reply = accepted(store, NAMED("start"));
+	assert_int_equal(
+		json_array_size(json_object_get(reply, "without_version")), 1);
+	json_decref(reply);
+	expect_in_state(store, "running");
+	store_close(store);
+}
+
 static void say_end(struct store *store)
 {
 	struct match_meeting end = { .tournament = 1, .is_end = true };
@@ -211,14 +247,6 @@ static void say_end(struct store *store)
 	if (store_save(store, record, &error) != 0)
 		fail_msg("%s", error.text);
 	match_record_free(record);
-}
-
-static void expect_in_state(struct store *store, const char *state)
-{
-	json_t *reply = accepted(store, "{\"command\": \"tournament list\"}");
-
-	assert_string_equal(text_at(reply, "tournaments", 0, "state"), state);
-	json_decref(reply);
 }
 
 /* All of a contest of one instance is decided; the lobby says so late. */
@@ -736,6 +764,7 @@ int main(void)
 		TEST(plan_makes_nothing_and_create_does),
 		TEST(what_makes_no_tournament_is_refused),
 		TEST(start_pins_what_was_active_at_the_deadline),
+		TEST(it_does_not_start_before_its_deadline),
 		TEST(versions_are_pinned_whatever_became_active_since),
 		TEST(table_follows_from_stored_matches_and_forfeits),
 		TEST(a_void_match_of_a_finished_one_leaves_the_others),
