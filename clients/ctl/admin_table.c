@@ -236,9 +236,13 @@ static const char invite_details[] =
 	"`hill-bridge join HOST INVITE`.\n";
 
 static const char import_details[] =
-	"The roster's first line names its columns: owner, and perhaps external_id\n"
-	"and note, which are never public. Each owner gets one invite, good for one\n"
-	"bot; further bots he registers by the token of the first. Run again, it makes\n"
+	"The roster is CSV. Its first line names its columns: owner, and perhaps\n"
+	"external_id and note, which are never public:\n"
+	"    owner,external_id,note\n"
+	"    ann,s-17,Tuesday's group\n"
+	"A column of another name and an owner listed twice are refused before\n"
+	"anything is done. Each owner gets one invite, good for one bot; further bots he\n"
+	"registers by the token of the first. Run again, it makes\n"
 	"new invites for the same owners.\n";
 
 static const char token_details[] =

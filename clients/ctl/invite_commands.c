@@ -130,11 +130,11 @@ static int next_row(struct roster *roster)
 	}
 }
 
-static bool read_head(struct roster *roster)
+static int read_head(const struct ctl *ctl, struct roster *roster)
 {
 	roster->owner = roster->external_id = roster->note = -1;
 	if (next_row(roster) <= 0)
-		return false;
+		roster->ncells = 0;
 	for (unsigned i = 0; i < roster->ncells; i++) {
 		const char *name = roster->cells[i];
 
@@ -144,8 +144,18 @@ static bool read_head(struct roster *roster)
 			roster->external_id = (int)i;
 		else if (strcmp(name, "note") == 0)
 			roster->note = (int)i;
+		else
+			return ctl_fail(ctl,
+					"%s: line %u: there is no column '%s': "
+					"it is owner, external_id or note",
+					roster->path, roster->line, name);
 	}
-	return roster->owner >= 0;
+	if (roster->owner >= 0)
+		return CTL_OK;
+	return ctl_fail(ctl,
+			"%s: its first line must name the columns: owner, and "
+			"perhaps external_id and note",
+			roster->path);
 }
 
 static const char *cell(const struct roster *roster, int column)
@@ -153,6 +163,35 @@ static const char *cell(const struct roster *roster, int column)
 	return column < 0 || column >= (int)roster->ncells
 		       ? ""
 		       : roster->cells[column];
+}
+
+/* An owner listed twice would be told of one invite of two. */
+static int check_twice(const struct ctl *ctl, struct roster *roster)
+{
+	size_t at = roster->at;
+	unsigned line = roster->line;
+	json_t *seen = json_object();
+	int status = CTL_OK;
+
+	while (status == CTL_OK && next_row(roster) > 0) {
+		const char *owner = cell(roster, roster->owner);
+		const json_t *before = json_object_get(seen, owner);
+
+		if (before != NULL)
+			status = ctl_fail(
+				ctl,
+				"%s: line %u: owner '%s' stands in line "
+				"%" JSON_INTEGER_FORMAT " already",
+				roster->path, roster->line, owner,
+				json_integer_value(before));
+		/* What is no UTF-8 is refused where it is imported. */
+		(void)json_object_set_new(seen, owner,
+					  json_integer(roster->line));
+	}
+	json_decref(seen);
+	roster->at = at;
+	roster->line = line;
+	return status;
 }
 
 /* The row's owner and his invite; the reply, or NULL after it was told. */
@@ -227,18 +266,15 @@ int run_import(const struct ctl *ctl, const struct ctl_call *call)
 	buf_init(&roster->text, ROSTER_BYTES);
 	buf_add_text(&list, "owner,invite");
 	rc = read_roster(roster);
-	if (rc == 0 && !read_head(roster)) {
-		status = ctl_fail(ctl,
-				  "%s: its first line must name the "
-				  "columns: owner, and perhaps "
-				  "external_id and note",
-				  roster->path);
-		goto out;
-	}
 	if (rc != 0) {
 		status = ctl_fail(ctl, "%s: %s", roster->path, strerror(-rc));
 		goto out;
 	}
+	status = read_head(ctl, roster);
+	if (status == CTL_OK)
+		status = check_twice(ctl, roster);
+	if (status != CTL_OK)
+		goto out;
 	rc = token_file_make(&file, out, false);
 	if (rc != 0) {
 		status = ctl_fail(ctl, "--output: cannot make %s: %s", out,

@@ -172,6 +172,21 @@ def test_a_roster_makes_owners_with_an_invite_each(start_hilld, tmp_path):
     assert "4711" not in hillctl(hilld, "audit") and "Ann" not in hillctl(hilld, "audit")
 
 
+@pytest.mark.parametrize("text,told", [
+    ("owner,mail\nann,a@b\n", "there is no column 'mail'"),
+    ("owner,note\nann,1\nbob,2\nann,3\n", "line 4: owner 'ann' stands in line 2 already"),
+    ("note\nann\n", "its first line must name the columns"),
+])
+def test_a_roster_that_is_wrong_makes_nobody(ctl, text, told):
+    roster = ctl.folder / "roster.csv"
+    roster.write_text(text)
+    ctl.run("owner", "add", "zoe")
+    out = ctl.folder / "invites.csv"
+    assert told in ctl.run("owner", "import", roster, "--output", out, status=1).err
+    assert [owner["name"] for owner in ctl.json("owner", "list")["owners"]] == ["zoe"]
+    assert not out.exists()
+
+
 def test_an_erased_owner_is_a_number_and_keeps_his_results(start_hilld):
     hilld = start_hilld()
     add_rabbits(hilld)
