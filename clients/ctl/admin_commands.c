@@ -210,7 +210,6 @@ static void print_done(const struct ctl_call *call)
 		{ "show", "shown" },
 		{ "ban", "banned" },
 		{ "unban", "banned no more" },
-		{ "activate", "active" },
 		{ "erase", "erased" },
 		{ "house", "the host's own" },
 		{ "revoke", "revoked" },
@@ -264,6 +263,20 @@ json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
 	return reply;
 }
 
+/* "bot crazy: version b is active, a is retired" */
+static void print_active(const struct ctl_call *call, const json_t *reply)
+{
+	const char *active =
+		json_string_value(json_object_get(reply, "active"));
+	const char *retired =
+		json_string_value(json_object_get(reply, "retired"));
+
+	(void)printf("bot %s: version %s is active", call->args[0], active);
+	if (retired != NULL)
+		(void)printf(", %s is retired", retired);
+	(void)printf("\n");
+}
+
 /* As run_change, by REQUEST, which it takes. */
 static int change(const struct ctl *ctl, const struct ctl_call *call,
 		  json_t *request_take)
@@ -274,6 +287,8 @@ static int change(const struct ctl *ctl, const struct ctl_call *call,
 		return CTL_FAILED;
 	if (ctl->is_json)
 		ctl_print_json(reply);
+	else if (json_is_string(json_object_get(reply, "active")))
+		print_active(call, reply);
 	else
 		print_done(call);
 	json_decref(reply);

@@ -251,7 +251,7 @@ static const struct ctl_column list_columns[] = {
 	{ "id", "id", CTL_AS_NUMBER }, { "tournament", "name", CTL_AS_TEXT },
 	{ "ladder", "ladder", CTL_AS_TEXT }, { "format", "format", CTL_AS_TEXT },
 	{ "entrants", "entrants", CTL_AS_NUMBER }, { "state", "state", CTL_AS_TEXT },
-	{ "embargo", "embargo", CTL_AS_FLAG }, { "starts (UTC)", "starts_us", CTL_AS_TIME },
+	{ "embargo", "under_embargo", CTL_AS_FLAG }, { "starts (UTC)", "starts_us", CTL_AS_TIME },
 	{ "started (UTC)", "started_us", CTL_AS_TIME }, { "ended (UTC)", "ended_us", CTL_AS_TIME },
 	{ .title = NULL },
 };

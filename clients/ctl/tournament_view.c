@@ -86,8 +86,9 @@ static void print_head(const json_t *tournament)
 		(void)printf(", %" PRId64 " %s", rounds,
 			     strcmp(text_of(tournament, "format"), "contest") ==
 					     0
-				     ? "instances"
-				     : "rounds");
+				     ? rounds == 1 ? "instance" : "instances"
+			     : rounds == 1 ? "round"
+					   : "rounds");
 	if (sets > 1)
 		(void)printf(", %" PRId64 " sets a pairing", sets);
 	if (json_is_true(json_object_get(tournament, "rotate")))
@@ -196,6 +197,7 @@ void tournament_print_show(const json_t *reply)
 	table_release(&table);
 }
 
+/* The tie-break "wins" is in the table already, as "won". */
 static void table_head(struct table *table, const json_t *first,
 		       bool is_contest)
 {
@@ -213,7 +215,8 @@ static void table_head(struct table *table, const json_t *first,
 		table_column(table, "byes", true);
 	}
 	json_object_foreach(json_object_get(first, "tie_breaks"), name, value)
-		table_column(table, name, true);
+		if (strcmp(name, "wins") != 0)
+			table_column(table, name, true);
 	table_column(table, "score", true);
 	table_column(table, "faults", true);
 	table_column(table, "forfeits", true);
@@ -243,7 +246,8 @@ static void print_standings(const json_t *standings, bool is_contest)
 		}
 		json_object_foreach(json_object_get(row, "tie_breaks"), name,
 				    value)
-			add_number(&table, value);
+			if (strcmp(name, "wins") != 0)
+				add_number(&table, value);
 		add_number(&table, json_object_get(row, "score"));
 		table_add_i64(&table, number_of(row, "faults"));
 		table_add_i64(&table, number_of(row, "forfeits"));

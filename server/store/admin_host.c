@@ -95,6 +95,31 @@ static int set_ban(struct admin *admin, const char *find, const char *what,
 	return err != 0 ? err : set_text(admin, sql, id, reason);
 }
 
+/* Refused when WAS, which binds the id, gives no line: there is no ban. */
+static int take_ban(struct admin *admin, const char *find, const char *what,
+		    const char *was, const char *sql)
+{
+	struct query query;
+	bool is_banned;
+	int64_t id;
+	int err = admin_find(admin, find, "name", what, &id);
+
+	if (err != 0)
+		return err;
+	query_open(&query, admin->db, was, &admin->error);
+	query_bind_i64(&query, 1, id);
+	err = query_step(&query);
+	is_banned = err > 0;
+	query_close(&query);
+	if (err < 0)
+		return err;
+	if (!is_banned)
+		return admin_refuse(admin, "name",
+				    admin_text(admin, "name", ""),
+				    "is not banned");
+	return set_text(admin, sql, id, "");
+}
+
 static const char sql_ban_bot[] =
 	"UPDATE bot SET ban_reason = ?2 WHERE id = ?1";
 static const char sql_ban_owner[] =
@@ -108,7 +133,9 @@ static int bot_ban(struct admin *admin)
 
 static int bot_unban(struct admin *admin)
 {
-	return set_ban(admin, sql_bot, "bot", sql_ban_bot, "");
+	return take_ban(admin, sql_bot, "bot",
+			"SELECT 1 FROM bot WHERE id = ?1 AND ban_reason <> ''",
+			sql_ban_bot);
 }
 
 /* ---- owners ---- */
@@ -121,7 +148,10 @@ static int owner_ban(struct admin *admin)
 
 static int owner_unban(struct admin *admin)
 {
-	return set_ban(admin, sql_owner, "owner", sql_ban_owner, "");
+	return take_ban(
+		admin, sql_owner, "owner",
+		"SELECT 1 FROM owner WHERE id = ?1 AND ban_reason <> ''",
+		sql_ban_owner);
 }
 
 static int owner_house(struct admin *admin)

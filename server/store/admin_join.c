@@ -109,6 +109,25 @@ static int invite_revoke(struct admin *admin)
 
 /* ---- versions ---- */
 
+/* The version that VERSION_ID is to take the place of, or null. */
+static int tell_retired(struct admin *admin, int64_t bot_id, int64_t version_id)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, admin->db,
+		   "SELECT label FROM bot_version WHERE bot_id = ?1 "
+		   "AND state = 'active' AND id <> ?2",
+		   &admin->error);
+	query_bind_i64(&query, 1, bot_id);
+	query_bind_i64(&query, 2, version_id);
+	err = query_step(&query);
+	admin_set(admin, "retired",
+		  err > 0 ? json_string(query_text(&query, 0)) : json_null());
+	query_close(&query);
+	return err < 0 ? err : 0;
+}
+
 static int bot_activate(struct admin *admin)
 {
 	const char *label = admin_text(admin, "version", "");
@@ -132,8 +151,11 @@ static int bot_activate(struct admin *admin)
 	if (err == 0)
 		return admin_refuse(admin, "version", label,
 				    "the bot has no such version");
-	if (err < 0)
+	if (err > 0)
+		err = tell_retired(admin, bot_id, version_id);
+	if (err != 0)
 		return err;
+	admin_set(admin, "active", json_string(label));
 	return version_activate(admin->db, bot_id, version_id, &admin->error);
 }
 

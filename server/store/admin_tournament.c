@@ -47,13 +47,15 @@ json_t *admin_tournament_json(const struct row_tournament *row)
 		"grace_s", (int)row->grace_s, "embargo", row->is_embargo);
 
 	(void)json_object_update_new(
-		json, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "starts_us",
-				time_json(row->starts_us), "deadline_us",
-				time_json(row->deadline_us), "created_us",
-				time_json(row->created_us), "started_us",
-				time_json(row->started_us), "ended_us",
-				time_json(row->ended_us), "revealed_us",
-				time_json(row->revealed_us)));
+		json, json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}",
+				"under_embargo",
+				row->is_embargo && row->revealed_us == 0,
+				"starts_us", time_json(row->starts_us),
+				"deadline_us", time_json(row->deadline_us),
+				"created_us", time_json(row->created_us),
+				"started_us", time_json(row->started_us),
+				"ended_us", time_json(row->ended_us),
+				"revealed_us", time_json(row->revealed_us)));
 	return json;
 }
 

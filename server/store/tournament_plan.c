@@ -382,6 +382,7 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 	const json_t *names = json_object_get(admin->request, "entrants");
 	char key[STORE_NAME_KEY_BYTES];
 	bool is_shared = false;
+	unsigned least;
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
@@ -409,6 +410,16 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 		return err;
 	ret->rules.rounds =
 		(unsigned)admin_int(admin, "rounds", default_rounds(ret));
+	least = ret->rules.group < 2 ? 2 : ret->rules.group;
+	if (ret->nentrants < least)
+		return admin_refuse(admin, "entrants", NULL,
+				    "there are too few entrants: %zu, and it "
+				    "takes %u%s",
+				    ret->nentrants, least,
+				    names == NULL ? "; left out they are those "
+						    "with matches for the "
+						    "ladder"
+						  : "");
 	why = tournament_refusal(&ret->rules, (unsigned)ret->nentrants);
 	return why == NULL ? 0 : admin_refuse(admin, NULL, NULL, "%s", why);
 }

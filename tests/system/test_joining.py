@@ -219,6 +219,7 @@ def test_a_ban_ends_links_and_is_taken_back(start_hilld):
         peer.say(f"@login crazy {token}")
         assert peer.line().startswith("@error bot-disabled ")
         hillctl(hilld, ban, "unban", name)
+        hillctl(hilld, ban, "unban", name, status=1)
     hilld.peer().login("crazy", token)
 
 
@@ -229,7 +230,8 @@ def test_the_host_goes_back_to_a_version_and_renames(start_hilld):
     peer.expect("@hill 1 ")
     peer.say(f"@login crazy {token} version=v2")
     peer.expect("@welcome crazy version=v2")
-    assert "crazy: active" in hillctl(hilld, "bot", "activate", "crazy", "1")
+    assert hillctl(hilld, "bot", "activate", "crazy", "1") == \
+        "bot crazy: version 1 is active, v2 is retired\n"
     hillctl(hilld, "bot", "activate", "crazy", "v3", status=1)
     assert [line.split()[:3] for line in hillctl(hilld, "bot", "versions", "crazy").splitlines()[1:]] == [
         ["1", "1", "active"], ["2", "v2", "retired"]]

@@ -82,7 +82,18 @@ def test_life_of_a_tournament(host):
     assert sum(row["byes"] for row in table["standings"]) == 1
     assert "Buchholz" in host.run("tournament", "table", "final").out
     host.run("tournament", "cancel", "final")
+    listed = host.json("tournament", "list")["tournaments"][0]
+    assert listed["embargo"] and listed["under_embargo"]
     host.run("tournament", "reveal", "final")
+    listed = host.json("tournament", "list")["tournaments"][0]
+    assert listed["embargo"] and not listed["under_embargo"]
+    table = host.run("tournament", "table", "final").out
+    assert "Not all was played: the tournament is cancelled." in table
+    assert " won " in table and "wins" not in table
+
+
+def test_one_round_is_said_as_one(host):
+    assert "swiss, 1 round\n" in host.run("tournament", "create", plan(host, rounds=1), "--dry-run").out
 
 
 def test_export_is_csv_with_external_ids(host):

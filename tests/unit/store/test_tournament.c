@@ -161,7 +161,7 @@ static void what_makes_no_tournament_is_refused(void **state)
 	refuses(store,
 		"{\"command\": \"tournament create\", \"name\": \"x\", "
 		"\"ladder\": \"lambda-mining\", \"format\": \"contest\"}",
-		"too few entrants");
+		"too few entrants: 0, and it takes 2");
 	sql(store, "DELETE FROM ladder_map WHERE ladder_id = 1");
 	refuses(store, ROBIN, "has no maps");
 	store_close(store);
