@@ -191,7 +191,7 @@ static const struct ctl_column owner_columns[] = {
 
 static const struct ctl_column bot_columns[] = {
 	{ "id", "id", CTL_AS_NUMBER }, { "bot", "name", CTL_AS_TEXT },
-	{ "owner", "owner", CTL_AS_TEXT }, { "version", "version", CTL_AS_NUMBER },
+	{ "owner", "owner", CTL_AS_TEXT }, { "version", "version", CTL_AS_TEXT },
 	{ "tokens", "tokens", CTL_AS_NUMBER }, { "connections", "max_connections", CTL_AS_NUMBER },
 	{ "disabled", "disabled", CTL_AS_FLAG }, { "owner disabled", "owner_disabled", CTL_AS_FLAG },
 	{ "hidden", "hidden", CTL_AS_FLAG }, { "banned for", "ban_reason", CTL_AS_TEXT },

@@ -206,7 +206,7 @@ static void table_head(struct table *table, const json_t *first,
 
 	table_column(table, "rank", true);
 	table_column(table, "bot", false);
-	table_column(table, "version", true);
+	table_column(table, "version", false);
 	table_column(table, is_contest ? "total" : "points", true);
 	if (!is_contest) {
 		table_column(table, "won", true);
@@ -235,7 +235,7 @@ static void print_standings(const json_t *standings, bool is_contest)
 
 		table_add_i64(&table, number_of(row, "rank"));
 		table_add(&table, text_of(row, "bot"));
-		add_number(&table, json_object_get(row, "version"));
+		table_add(&table, text_of(row, "version"));
 		add_number(&table, json_object_get(row, is_contest ? "total"
 								   : "points"));
 		if (!is_contest) {
@@ -342,10 +342,10 @@ static void print_field(const char *text)
 
 void tournament_print_csv(const json_t *reply)
 {
-	static const char *const texts[] = { "external_id", "owner", "bot" };
-	static const char *const numbers[] = { "version", "rank",  "points",
-					       "total",   "score", "faults",
-					       "forfeits" };
+	static const char *const texts[] = { "external_id", "owner", "bot",
+					     "version" };
+	static const char *const numbers[] = { "rank",  "points", "total",
+					       "score", "faults", "forfeits" };
 	const json_t *standings = json_object_get(reply, "standings");
 	char text[40];
 

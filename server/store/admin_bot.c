@@ -72,7 +72,7 @@ static int bot_list(struct admin *admin)
 	query_open(&query, admin->db,
 		   "SELECT b.id, b.name, o.name, b.max_connections, "
 		   "b.is_disabled, o.is_disabled, b.created_us, "
-		   "(SELECT number FROM bot_version WHERE bot_id = b.id AND "
+		   "(SELECT label FROM bot_version WHERE bot_id = b.id AND "
 		   "state = 'active'), "
 		   "(SELECT count(*) FROM token WHERE bot_id = b.id AND "
 		   "revoked_us IS NULL), b.is_hidden, b.ban_reason "
@@ -84,13 +84,12 @@ static int bot_list(struct admin *admin)
 	while ((err = query_step(&query)) > 0)
 		admin_list_add(
 			admin, "bots",
-			json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:b, s:b, "
+			json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:b, s:b, "
 				  "s:b, s:s, s:I}",
 				  "id", (json_int_t)query_i64(&query, 0),
 				  "name", query_text(&query, 1), "owner",
 				  query_text(&query, 2), "version",
-				  (json_int_t)query_i64(&query, 7),
-				  "max_connections",
+				  query_text(&query, 7), "max_connections",
 				  (json_int_t)query_i64(&query, 3), "tokens",
 				  (json_int_t)query_i64(&query, 8), "disabled",
 				  query_i64(&query, 4) != 0, "owner_disabled",

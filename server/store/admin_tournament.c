@@ -101,8 +101,7 @@ json_t *admin_tournament_entrants(const struct row_tournament *row)
 				  "bot", row->entrants[i].bot, "version",
 				  row->entrants[i].version == 0
 					  ? json_null()
-					  : json_integer(
-						    row->entrants[i].version),
+					  : json_string(row->entrants[i].label),
 				  "out_round",
 				  (int)row->entrants[i].out_round));
 	return list;

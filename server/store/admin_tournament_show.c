@@ -149,24 +149,20 @@ static int add_owner(struct admin *admin, json_t *standing)
 	int err;
 
 	query_open(&query, admin->db,
-		   "SELECT o.name, o.external_id, v.label FROM bot b "
-		   "JOIN owner o ON o.id = b.owner_id "
-		   "LEFT JOIN bot_version v ON v.bot_id = b.id "
-		   "AND v.number = ?2 WHERE b.name = ?1",
+		   "SELECT o.name, o.external_id FROM bot b "
+		   "JOIN owner o ON o.id = b.owner_id WHERE b.name = ?1",
 		   &admin->error);
 	query_bind_text(&query, 1,
 			json_string_value(json_object_get(standing, "bot")));
-	query_bind_i64(
-		&query, 2,
-		json_integer_value(json_object_get(standing, "version")));
 	err = query_step(&query);
 	if (err > 0) {
 		(void)json_object_set_new(standing, "owner",
 					  json_string(query_text(&query, 0)));
 		(void)json_object_set_new(standing, "external_id",
 					  json_string(query_text(&query, 1)));
-		(void)json_object_set_new(standing, "label",
-					  json_string(query_text(&query, 2)));
+		/* What it was called while version was a number. */
+		(void)json_object_set(standing, "label",
+				      json_object_get(standing, "version"));
 	}
 	query_close(&query);
 	return err < 0 ? err : 0;

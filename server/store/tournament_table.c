@@ -22,7 +22,7 @@ static json_t *standing_json(const struct row_tournament *row,
 		"rank", (int)standing->rank, "number",
 		(int)standing->entrant + 1, "bot", entrant->bot, "version",
 		entrant->version == 0 ? json_null()
-				      : json_integer(entrant->version),
+				      : json_string(entrant->label),
 		"points", tournament_points_json(standing->half_points), "wins",
 		(int)standing->wins, "draws", (int)standing->draws, "losses",
 		(int)standing->losses, "byes", (int)standing->byes, "forfeits",

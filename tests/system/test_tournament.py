@@ -99,11 +99,14 @@ def test_one_round_is_said_as_one(host):
 def test_export_is_csv_with_external_ids(host):
     host.run("owner", "change", "ann", "--external-id", 's-1, "a"')
     host.run("tournament", "create", plan(host))
+    with open_database(host.database) as database:
+        database.execute("UPDATE bot_version SET label = '1.2,b' WHERE label = '1'")
+    assert {row["version"] for row in host.json("bot", "list")["bots"]} == {"1.2,b"}
     host.run("tournament", "start", "final")
     rows = list(csv.DictReader(io.StringIO(host.run("tournament", "export", "final").out)))
     assert {row["bot"] for row in rows} == set(BOTS)
     assert [row["external_id"] for row in rows if row["owner"] == "ann"] == ['s-1, "a"']
-    assert all(row["version"] == "1" for row in rows)
+    assert all(row["version"] == "1.2,b" for row in rows)
 
 
 def test_deadline_of_a_ladder(host):

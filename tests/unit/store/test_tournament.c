@@ -632,7 +632,8 @@ static void grades_have_those_who_never_came(void **state)
 		assert_int_equal(number_of(reply, "standings", i, "forfeits"),
 				 1);
 		assert_int_equal(number_of(reply, "standings", i, "faults"), 0);
-		assert_int_equal(number_of(reply, "standings", i, "version"),
+		assert_int_equal(text_at(reply, "standings", i, "version") !=
+					 NULL,
 				 has_version);
 		assert_non_null(text_at(reply, "standings", i, "owner"));
 	}
