@@ -185,9 +185,16 @@ def test_quickstart_takes_another_port_for_one_that_is_taken(quickstart):
 def test_quickstart_tells_what_else_keeps_hilld_from_starting(quickstart, tmp_path):
     first = quickstart("--port", 0, "--http-port", 0)
     first.hear("HTTP API at")
+    before = (tmp_path / "var/port").read_text()
     second = Quickstart(tmp_path / "var", "--port", 0, "--http-port", 0)
     said, _ = second.process.communicate(timeout=60)
     assert second.process.returncode == 1, said
     assert "in use by another hill program" in said and "is taken" not in said
+    # The one that runs is named, and keeps its files.
+    assert f"process {first.process.pid} runs it" in said and "building" not in said
+    assert (tmp_path / "var/port").read_text() == before
+    names = {path.name for path in (tmp_path / "var").iterdir()}
+    assert {"port", "http-port", "hilld.out"} <= names and not [
+        name for name in names if name.endswith(f".{second.process.pid}")]
     first.process.send_signal(signal.SIGINT)
     first.end()
