@@ -186,8 +186,8 @@ bool bridge_read_token(struct bridge *bridge, const char *path);
 int bridge_check(const struct bridge *bridge);
 
 /*
- * "HOST:PORT" or "[HOST]:PORT"; the parts lie in TEXT, which is changed. False
- * when it is neither.
+ * "HOST" or "[HOST]", either with ":PORT" or at hilld's own port; the parts lie
+ * in TEXT, which is changed. False when it is none of these.
  */
 bool bridge_split_server(struct bridge *bridge, char *text);
 

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_PORT "4455"
-
 int errand_open(struct errand *errand)
 {
 	return visit_open(&errand->visit, errand->bridge->host,
@@ -89,7 +87,7 @@ int errand_parse(struct errand *errand, struct bridge *bridge, int argc,
 	int status;
 
 	errand->bridge = bridge;
-	errand->name = getenv("USER");
+	errand->name = NULL;
 	errand->visit.fd = -1;
 	status = parse_options(errand, argc, argv, usage);
 	if (status >= 0)
@@ -98,13 +96,15 @@ int errand_parse(struct errand *errand, struct bridge *bridge, int argc,
 	argc -= optind;
 	if (argc < 1 || argc > most)
 		return misuse("which server?", usage);
-	if (!bridge_split_server(bridge, argv[0])) {
-		bridge->host = argv[0];
-		bridge->port = DEFAULT_PORT;
-	}
+	if (!bridge_split_server(bridge, argv[0]))
+		return misuse("the server is HOST[:PORT]", usage);
 	errand->invite = argv[1];
+	if (errand->name == NULL)
+		errand->name = getenv("USER");
+	if (errand->name == NULL || errand->name[0] == '\0')
+		return misuse("whose? say --name NAME", usage);
 	/* Capitals are the server's to make small. */
-	if (errand->name == NULL || strlen(errand->name) < NAME_BOT_MIN ||
+	if (strlen(errand->name) < NAME_BOT_MIN ||
 	    strlen(errand->name) > NAME_BOT_MAX ||
 	    strpbrk(errand->name, " /\n\r\t") != NULL)
 		return misuse("--name wants 3 to 24 of a-z 0-9 - _", usage);

@@ -266,12 +266,12 @@ OUTLOOK_MATCHES = 200
 SPEND_MS = 500
 GRACE_MARGIN_MS = 2000
 USAGE = """\
-usage: hill-bridge.py --server HOST:PORT --bot NAME --token-file FILE
+usage: hill-bridge.py --server HOST[:PORT] --bot NAME --token-file FILE
                       --play LADDER [options] -- PROGRAM [ARG...]
        hill-bridge.py join HOST[:PORT] [INVITE] [--name NAME]
                       [--token-file FILE]
        hill-bridge.py rotate HOST[:PORT] [--name NAME] [--token-file FILE]
-       hill-bridge.py --check HOST:PORT [--seconds N] [--think-ms N]
+       hill-bridge.py --check HOST[:PORT] [--seconds N] [--think-ms N]
 
 Plays PROGRAM, which speaks a contest's protocol on its standard input
 and output, on a hill server. Every match gets a fresh process, with the
@@ -281,7 +281,9 @@ join registers a bot (called --name, or as you are), keeps its token in a
 new file of mode 0600 (NAME.token) and prints what to run. rotate puts a new
 token in that file's place; the old ones open nothing any more.
 
-  --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)
+  --server HOST[:PORT]
+                      where hilld listens (port 4455 unless told;
+                      [ADDRESS]:PORT for IPv6)
   --bot NAME          the bot's name on the server
   --token-file FILE   holds the bot's token and nothing else
   --play LADDER       a ladder to play on; may be given several times. In one
@@ -290,7 +292,9 @@ token in that file's place; the old ones open nothing any more.
   --version LABEL     which version of the bot this is: a new label makes a
                       new version, the active one from then on
   --candidate         a new version does not become the active one, and
-                      plays unrated
+                      plays unrated, later too, until the host makes it
+                      the active one (hillctl bot activate NAME LABEL);
+                      or log in with a new LABEL, without --candidate
   --slots N           play up to N matches at once (default 1)
   --matches N         end after N matches, and the rest of a set that has
                       begun (default: go on)
@@ -300,7 +304,8 @@ token in that file's place; the old ones open nothing any more.
   --chdir             run PROGRAM in the match's private folder, where its
                       files lie, instead of in the current one
   --quiet             no line for each match, nor for its faults
-  --check HOST:PORT   measure the link and say, ladder by ladder, how many
+  --check HOST[:PORT]
+                      measure the link and say, ladder by ladder, how many
                       replies it makes late and what the bank pays
   --seconds N         measure so long (default 30)
   --think-ms N        of a bot that thinks so long (default 0)
@@ -1637,7 +1642,7 @@ def run_words(script):
     word = shell_word(script)
     if not IS_POSIX:
         return f"python {word}"
-    return word if os.access(script, os.X_OK) else f"python3 {word}"
+    return f"python3 {word}"
 
 
 def make_private(path):
@@ -1691,12 +1696,12 @@ class Errand:
                 plain_words.append(word)
         if not 1 <= len(plain_words) <= self.MOST:
             misuse(f"{self.WORD}: which server?")
-        if ":" not in plain_words[0]:
-            plain_words[0] += ":4455"
         self.address = parse_address(plain_words[0], self.WORD)
         self.invite = plain_words[1] if len(plain_words) == 2 else None
         if self.invite and not re.fullmatch(r"[!-~]{1,128}", self.invite):
             misuse("that can be no invite")
+        if not self.name:
+            misuse(f"{self.WORD}: whose? say --name NAME")
         if not re.fullmatch(r"[A-Za-z0-9_-]{3,24}", self.name):
             misuse("--name wants 3 to 24 of a-z 0-9 - _")
         self.path = self.path or f"{self.name}.token"
@@ -1723,6 +1728,9 @@ class Join(Errand):
         # Beside this file in hill's sources, or else wherever they are kept.
         kits = os.path.join(os.path.dirname(os.path.dirname(
             os.path.abspath(__file__))), "bots")
+        if not os.path.isdir(kits):
+            print("  (the *_start.py below are in clients/bots of hill's "
+                  "sources; fetch one beside this file)")
         for _ in range(int(count) if re.fullmatch("[0-9]{1,4}", count) else 0):
             ladder = link.word("ladder")
             if not re.fullmatch("[A-Za-z0-9._-]{1,64}", ladder.arg(0)):
@@ -1740,7 +1748,10 @@ class Join(Errand):
         try:
             file = make_private(self.path)
         except OSError as error:
-            complain(f"{self.path}: {error.strerror}")
+            why = error.strerror
+            if isinstance(error, FileExistsError):
+                why = "is there already: use another --name or --token-file"
+            complain(f"{self.path}: {why}")
             return 1
         is_kept, link = False, Check(None)
         try:
@@ -2037,10 +2048,11 @@ def misuse(text):
 
 
 def parse_address(text, name="--server"):
-    match = re.fullmatch(r"(?:\[([^]]+)\]|([^:\[\]]+)):([A-Za-z0-9-]+)", text)
+    match = re.fullmatch(
+        r"(?:\[([^]]+)\]|([^:\[\]]+))(?::([A-Za-z0-9-]+))?", text)
     if not match:
-        misuse(f"{name} wants HOST:PORT, not {text}")
-    return (match[1] or match[2], match[3])
+        misuse(f"{name} wants HOST[:PORT], not {text}")
+    return (match[1] or match[2], match[3] or "4455")
 
 
 def parse_count(name, text, most):

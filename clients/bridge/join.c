@@ -131,7 +131,11 @@ static int carry_out(struct errand *errand)
 
 	fd = open(errand->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return errand_fail(errand->path, strerror(errno));
+		return errand_fail(errand->path,
+				   errno == EEXIST
+					   ? "is there already: use another "
+					     "--name or --token-file"
+					   : strerror(errno));
 	if (errand_open(errand) < 0 || say_register(errand) < 0 ||
 	    visit_await(&errand->visit, WORD_REGISTERED, true, by_us,
 			&control) < 0)

@@ -22,6 +22,8 @@
 /* How long a bridge that shall end waits for the last results. */
 enum { RESULT_PATIENCE_US = 30 * 1000 * 1000 };
 
+#define DEFAULT_PORT "4455"
+
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t terminations;
 
@@ -34,12 +36,12 @@ static void on_signal(int number)
 }
 
 static const char usage_text[] =
-	"usage: hill-bridge --server HOST:PORT --bot NAME --token-file FILE\n"
+	"usage: hill-bridge --server HOST[:PORT] --bot NAME --token-file FILE\n"
 	"                   --play LADDER [options] -- PROGRAM [ARG...]\n"
 	"       hill-bridge join HOST[:PORT] [INVITE] [--name NAME]\n"
 	"                   [--token-file FILE]\n"
 	"       hill-bridge rotate HOST[:PORT] [--name NAME] [--token-file FILE]\n"
-	"       hill-bridge --check HOST:PORT [--seconds N] [--think-ms N]\n"
+	"       hill-bridge --check HOST[:PORT] [--seconds N] [--think-ms N]\n"
 	"\n"
 	"Plays PROGRAM, which speaks a contest's protocol on its standard input\n"
 	"and output, on a hill server. Every match gets a fresh process, with the\n"
@@ -49,7 +51,9 @@ static const char usage_text[] =
 	"new file of mode 0600 (NAME.token) and prints what to run. rotate puts a new\n"
 	"token in that file's place; the old ones open nothing any more.\n"
 	"\n"
-	"  --server HOST:PORT  where hilld listens ([ADDRESS]:PORT for IPv6)\n"
+	"  --server HOST[:PORT]\n"
+	"                      where hilld listens (port 4455 unless told;\n"
+	"                      [ADDRESS]:PORT for IPv6)\n"
 	"  --bot NAME          the bot's name on the server\n"
 	"  --token-file FILE   holds the bot's token and nothing else\n"
 	"  --play LADDER       a ladder to play on; may be given several times. In one\n"
@@ -58,7 +62,9 @@ static const char usage_text[] =
 	"  --version LABEL     which version of the bot this is: a new label makes a\n"
 	"                      new version, the active one from then on\n"
 	"  --candidate         a new version does not become the active one, and\n"
-	"                      plays unrated\n"
+	"                      plays unrated, later too, until the host makes it\n"
+	"                      the active one (hillctl bot activate NAME LABEL);\n"
+	"                      or log in with a new LABEL, without --candidate\n"
 	"  --slots N           play up to N matches at once (default 1)\n"
 	"  --matches N         end after N matches, and the rest of a set that has\n"
 	"                      begun (default: go on)\n"
@@ -68,7 +74,8 @@ static const char usage_text[] =
 	"  --chdir             run PROGRAM in the match's private folder, where its\n"
 	"                      files lie, instead of in the current one\n"
 	"  --quiet             no line for each match, nor for its faults\n"
-	"  --check HOST:PORT   measure the link and say, ladder by ladder, how many\n"
+	"  --check HOST[:PORT]\n"
+	"                      measure the link and say, ladder by ladder, how many\n"
 	"                      replies it makes late and what the bank pays\n"
 	"  --seconds N         measure so long (default 30)\n"
 	"  --think-ms N        of a bot that thinks so long (default 0)\n"
@@ -89,14 +96,21 @@ static void fail_usage(const char *what)
 
 bool bridge_split_server(struct bridge *bridge, char *text)
 {
+	size_t len = strlen(text);
 	char *colon = strrchr(text, ':');
 
-	if (colon == NULL || colon == text || colon[1] == '\0')
+	bridge->port = DEFAULT_PORT;
+	if (colon != NULL && !(text[0] == '[' && text[len - 1] == ']')) {
+		if (colon[1] == '\0')
+			return false;
+		*colon = '\0';
+		bridge->port = colon + 1;
+		len = (size_t)(colon - text);
+	}
+	if (len == 0)
 		return false;
-	*colon = '\0';
-	bridge->port = colon + 1;
-	if (text[0] == '[' && colon[-1] == ']') {
-		colon[-1] = '\0';
+	if (text[0] == '[' && text[len - 1] == ']') {
+		text[len - 1] = '\0';
 		text++;
 	}
 	bridge->host = text;
@@ -200,11 +214,11 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 		bridge->is_check = true;
 		return bridge_split_server(bridge, value)
 			       ? NULL
-			       : "--check wants HOST:PORT";
+			       : "--check wants HOST[:PORT]";
 	case OPTION_SERVER:
 		return bridge_split_server(bridge, value)
 			       ? NULL
-			       : "--server wants HOST:PORT";
+			       : "--server wants HOST[:PORT]";
 	case OPTION_BOT:
 		bridge->bot = value;
 		return name_is_bot(value, strlen(value)) ? NULL

@@ -2,6 +2,7 @@
 """Authors join by themselves: invites, tokens, versions, over real sockets."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -293,11 +294,41 @@ def test_a_refused_join_leaves_no_file(start_hilld, tmp_path, program):
     (tmp_path / "abc.token").write_text("precious")
     bridge(program, "join", server, "wrong", "--name", "abc", status=1, cwd=tmp_path)
     assert (tmp_path / "abc.token").read_text() == "precious"
+    assert "abc.token: is there already: use another --name or --token-file" in bridge(
+        program, "join", server, "wrong", "--name", "abc", status=1, cwd=tmp_path)
+    nobody = {key: value for key, value in os.environ.items() if key not in ("USER", "USERNAME")}
+    assert "say --name NAME" in bridge(program, "rotate", server, status=2, env=nobody)
     assert "join" in bridge(program, "join", status=2)
     assert bridge(program, "join", "--help").startswith("usage: hill-bridge")
     assert "--candidate wants" in bridge(
         program, "--server", server, "--bot", "abc", "--token-file", "abc.token", "--play", "x",
         "--candidate", "--", "true", status=2)
+
+
+@both_bridges
+@pytest.mark.parametrize("server, told", [
+    ("127.0.0.1", "127.0.0.1:4455"), ("[::1]", "::1:4455"), ("127.0.0.1:1", "127.0.0.1:1"),
+    ("127.0.0.1:", None), ("", None)])
+def test_a_server_without_a_port_is_at_hills_own(program, server, told):
+    done = subprocess.run([*program, "--check", server, "--seconds", "1"], capture_output=True,
+                          text=True, timeout=60)
+    if told is None:
+        assert done.returncode == 2 and "wants HOST[:PORT]" in done.stderr
+    else:
+        assert done.returncode == 0 or f"cannot check {told}: " in done.stderr
+
+
+def test_the_line_of_a_fetched_bridge_runs(start_hilld, tmp_path):
+    hilld = start_hilld()
+    add_rabbits(hilld, turns=20)
+    code = hilld.admin("invite new")["invite"]
+    fetched = tmp_path / "hill_bridge.py"
+    shutil.copy(TOP / "clients/bridge/hill_bridge.py", fetched)
+    out = bridge([sys.executable, fetched.name], "join", f"127.0.0.1:{hilld.port}", code, "--name",
+                 "newcomer", cwd=tmp_path)
+    [line] = [line for line in out.splitlines() if "--play rabbits" in line]
+    assert line.startswith("  python3 hill_bridge.py --server ")
+    assert "clients/bots" in out
 
 
 def test_house_bots_are_made_marked_and_play(start_hilld, tmp_path):
