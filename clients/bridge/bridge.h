@@ -150,6 +150,7 @@ struct bridge {
 	unsigned nslots;
 	struct slot slots[BRIDGE_SLOTS_MAX];
 	bool has_connected; /* once at least */
+	uint32_t unrated;   /* bit I: told that ladders[I] does not count */
 	/* Programs in a row, of all slots, that ended before they played. */
 	unsigned deaths;
 	bool is_finishing;    /* no new matches */

@@ -1189,6 +1189,10 @@ class Slot:
 
     def on_queued(self, word):
         self.queued.add(word.arg(0))
+        why = word.keys.get("unrated", "asked")
+        if why != "asked" and word.arg(0) not in self.app.unrated:
+            self.app.unrated.add(word.arg(0))
+            complain(f"not rated on {word.arg(0)}: {why}")
 
     def leave(self):
         """Wait no more; in the middle of a set that would lose its rest."""
@@ -1525,6 +1529,7 @@ class App:
         self.lock = threading.RLock()
         self.status = 0
         self.deaths = 0
+        self.unrated = set()  # ladders that were told not to count
         self.taken = self.finished = 0
         self.is_stopping = self.is_ending = False
         self.bell, self.hammer = socket.socketpair()
@@ -2164,6 +2169,9 @@ def find_program(name):
         why = "No such file or directory"
         if os.path.exists(name) and os.path.dirname(name):
             why = "it is no executable file"
+        elif os.path.exists(name):
+            why += " on the path; for the file here put ./ or its " \
+                "interpreter before it"
         complain(f"cannot run {name}: {why}")
         sys.exit(2)
     return os.path.abspath(path)

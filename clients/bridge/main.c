@@ -295,8 +295,13 @@ static bool can_run(const struct bridge *bridge)
 			      "file (chmod +x?)\n",
 			      name);
 	else if (rc < 0)
-		(void)fprintf(stderr, "hill-bridge: cannot run %s: %s\n", name,
-			      strerror(-rc));
+		(void)fprintf(stderr, "hill-bridge: cannot run %s: %s%s\n",
+			      name, strerror(-rc),
+			      strchr(name, '/') == NULL &&
+					      access(name, F_OK) == 0
+				      ? " on the path; for the file here put "
+					"./ or its interpreter before it"
+				      : "");
 	return rc == 0;
 }
 

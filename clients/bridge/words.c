@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* words.c - the server's words about the connection, and the queues. */
+#include <stdio.h>
 #include <string.h>
 
 #include "clients/bridge/bridge.h"
@@ -53,6 +54,22 @@ static void say_play(struct slot *slot)
 	slot_play_again(slot);
 }
 
+/* It waits on ladder I. WHY its matches do not count there is told once. */
+static void take_place(struct slot *slot, size_t i, const struct slice *why)
+{
+	struct bridge *bridge = slot->bridge;
+	char what[128];
+
+	slot->queued |= 1u << i;
+	if (why == NULL || slice_is(*why, "asked") ||
+	    (bridge->unrated & 1u << i) != 0)
+		return;
+	bridge->unrated |= 1u << i;
+	(void)snprintf(what, sizeof(what), "not rated on %.64s",
+		       bridge->ladders[i]);
+	report_words(slot, what, why);
+}
+
 static void take_queued(struct slot *slot, const struct control *control)
 {
 	for (size_t i = 0; i < slot->bridge->nladders; i++) {
@@ -61,7 +78,7 @@ static void take_queued(struct slot *slot, const struct control *control)
 
 		if (control->nargs > 0 && name.len == control->args[0].len &&
 		    memcmp(name.text, control->args[0].text, name.len) == 0)
-			slot->queued |= 1u << i;
+			take_place(slot, i, control_key(control, "unrated"));
 	}
 }
 

@@ -295,6 +295,7 @@ def test_bc10_a_program_inherits_three_descriptors(hill, bridge):
 @pytest.mark.parametrize("program, why", [
     ("./none", "cannot run ./none: No such file or directory"),
     ("hill-none-such", "cannot run hill-none-such: No such file"),
+    ("token", "for the file here put ./ or its interpreter before it"),
     ("./token", "cannot run ./token: it is no executable file"),
     ("/tmp", "cannot run /tmp: it is no executable file"),
 ])

@@ -318,6 +318,21 @@ def test_a_server_without_a_port_is_at_hills_own(program, server, told):
         assert done.returncode == 0 or f"cannot check {told}: " in done.stderr
 
 
+@both_bridges
+def test_a_candidate_is_told_that_it_is_not_rated(start_hilld, tmp_path, program):
+    hilld = start_hilld()
+    add_rabbits(hilld, turns=20)
+    (tmp_path / "token").write_text(hilld.add_bot("crazy"))
+    (tmp_path / "token").chmod(0o600)
+    words = ["--server", f"127.0.0.1:{hilld.port}", "--bot", "crazy", "--token-file", "token",
+             "--play", "rabbits", "--matches", "1"]
+    told = "not rated on rabbits: candidate"
+    for more, is_told in (([], False), (["--version", "v2", "--candidate"], True),
+                          (["--version", "v2"], True)):
+        out = bridge(program, *words, *more, "--", "cat", cwd=tmp_path)
+        assert out.count(told) == is_told, out
+
+
 def test_the_line_of_a_fetched_bridge_runs(start_hilld, tmp_path):
     hilld = start_hilld()
     add_rabbits(hilld, turns=20)
