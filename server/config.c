@@ -150,6 +150,11 @@ static int PRINTF_LIKE(2, 3)
 	va_start(args, format);
 	(void)vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
+	/* jansson quotes what it stumbled over, line ends and all. */
+	for (char *c = error->text; *c != '\0'; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	}
 	return -EINVAL;
 }
 
