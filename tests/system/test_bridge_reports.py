@@ -142,7 +142,7 @@ def test_the_last_words_of_a_crash_are_shown(hill, bridge, tmp_path):
 
 
 @pytest.mark.parametrize("options, what", [
-    (["--server", "nowhere"], "HOST:PORT"),
+    (["--server", ":"], "HOST[:PORT]"),
     (["--slots", "0"], "--slots"),
     (["--slots", "x"], "--slots"),
     (["--bot", "A"], "3"),
