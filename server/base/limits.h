@@ -29,9 +29,10 @@ enum {
 	LIMIT_UNRATED_TURN_MS = 600000, /* what turn-ms= may ask for */
 	LIMIT_LADDERS_PER_PEER = 8,     /* that one connection waits on */
 	LIMIT_LINES_PER_STEP = 64, /* of one peer before others have a turn */
-	LIMIT_HELD_BYTES = 65536,  /* control lines held in a quiet match */
-	LIMIT_ADDRESSES_KEPT = 65536, /* with wrong logins, without a peer */
-	LIMIT_ID_BLOCK = 1000,        /* match ids reserved at once */
+	LIMIT_ANSWERS_PER_STEP = 8192, /* likewise: bytes that they led to */
+	LIMIT_HELD_BYTES = 65536,      /* control lines held in a quiet match */
+	LIMIT_ADDRESSES_KEPT = 65536,  /* with wrong logins, without a peer */
+	LIMIT_ID_BLOCK = 1000,         /* match ids reserved at once */
 	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,
 	LIMIT_STORE_RECORDS = 10000, /* matches that wait for the disk */
 	LIMIT_STORE_BYTES = 64 * 1024 * 1024, /* and their bytes */

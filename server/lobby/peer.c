@@ -291,13 +291,15 @@ static bool may_hear(const struct lobby_peer *peer)
 
 /*
  * Take lines from what was kept and from INPUT, a bounded number; keep the
- * rest and stop reading as long as there is a rest.
+ * rest and stop reading as long as there is a rest. A line of ten bytes may
+ * ask for an answer of thousands (@ladders), so answers are bounded, too.
  */
 static void take_lines(struct lobby *lobby, struct lobby_peer *peer,
 		       struct frame_input *input, int64_t now_us)
 {
 	struct framer *framer = &peer->session.framer;
 	unsigned most = LIMIT_LINES_PER_STEP;
+	size_t begun = lobby->scratch.len;
 
 	/* A reply that is here to its end must not be late for its length. */
 	if (peer->play != NULL)
@@ -320,6 +322,8 @@ static void take_lines(struct lobby *lobby, struct lobby_peer *peer,
 		take_frame(lobby, peer, &frame, now_us);
 		if (peer->is_closing)
 			return;
+		if (lobby->scratch.len > begun + LIMIT_ANSWERS_PER_STEP)
+			break;
 	}
 	if (framer_has_line(framer) || input->len > 0 || peer->is_eof) {
 		peer_wake(lobby, peer);

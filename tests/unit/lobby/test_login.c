@@ -241,6 +241,35 @@ static void a_flood_of_lines_is_taken_a_few_at_a_time(void **state)
 	free(bytes);
 }
 
+/* A short word with a long answer is one of these few. */
+static void long_answers_are_given_a_few_at_a_time(void **state)
+{
+	enum { WORDS = 60 };
+	struct world *world = *state;
+	struct world_peer *peer = world_peer(world, 'a');
+	size_t one, first;
+	char bytes[WORDS * 9];
+
+	for (unsigned i = 0; i < WORDS; i++)
+		memcpy(bytes + i * 9, "@ladders\n", 9);
+	world_login(world, 'a', "crazy");
+	buf_clear(&peer->inbox);
+	lobby_peer_bytes(world->lobby, peer->peer, bytes, 9, world->now_us);
+	world_apply(world);
+	one = peer->inbox.len;
+	assert_true(one > 200);
+	buf_clear(&peer->inbox);
+	lobby_peer_bytes(world->lobby, peer->peer, bytes, sizeof(bytes),
+			 world->now_us);
+	world_apply(world);
+	first = peer->inbox.len;
+	assert_in_range(first, LIMIT_ANSWERS_PER_STEP,
+			LIMIT_ANSWERS_PER_STEP + 2 * one);
+	/* The others follow by themselves. */
+	world_play(world, "* t 1000\n");
+	assert_int_equal(peer->inbox.len, WORDS * one);
+}
+
 static void a_hundred_words_in_one_piece_are_all_answered(void **state)
 {
 	struct world *world = *state;
@@ -310,6 +339,7 @@ int main(void)
 		WORLD_TEST(a_long_line_before_login_ends_the_link),
 		WORLD_TEST(a_flood_without_a_line_end_ends_the_link),
 		WORLD_TEST(a_flood_of_lines_is_taken_a_few_at_a_time),
+		WORLD_TEST(long_answers_are_given_a_few_at_a_time),
 		WORLD_TEST(a_hundred_words_in_one_piece_are_all_answered),
 		WORLD_TEST(who_does_not_read_is_closed),
 		WORLD_TEST(a_quit_closes),
