@@ -41,7 +41,8 @@ class Player:
 
     def reset(self):
         self.rest, self.raw_left, self.match, self.game = b"", 0, None, None
-        self.due = None  # (when, line, asked at)
+        self.asked = []  # (pause, line, asked at), what is thought about first
+        self.due = None  # when the first of them is answered
         self.is_input = False
         self.own = set()
 
@@ -65,8 +66,11 @@ class Player:
             self.crowd.selector.unregister(self.link)
             self.link.close()
             self.link = None
-        self.due = None
+        self.forget()
         self.retry_at = time.monotonic() + RETRY_S
+
+    def forget(self):
+        self.asked, self.due = [], None
 
     def say(self, line):
         try:
@@ -133,13 +137,14 @@ class Player:
 
     def on_fault(self, parts, _keys):
         if parts[0] == "late":
-            gone = ((time.time_ns() - self.due[2]) / 1e6 if self.due is not None
+            gone = ((time.time_ns() - self.asked[0][2]) / 1e6 if self.asked
                     else self.replies.get(self.match, [0])[-1])
             self.late.setdefault(self.match, []).append(gone)
 
     def on_end(self, parts, keys):
         self.reasons[int(parts[0])] = keys["reason"]
-        self.match = self.due = None
+        self.match = None
+        self.forget()
 
     def on_cancel(self, parts, keys):
         self.cancelled.append(int(parts[0]))
@@ -178,11 +183,22 @@ class Player:
 
     def answer(self, line, came_ns):
         if self.think_s[1] > 0:
-            pause = self.random.uniform(*self.think_s)
-            self.due = (time.monotonic() + pause, line, came_ns)
-            self.crowd.thinking.add(self)
+            # One after the other, as a program does: a late answer is owed.
+            self.asked.append((self.random.uniform(*self.think_s), line, came_ns))
+            self.think()
         else:
             self.reply(line, came_ns)
+
+    def think(self):
+        if self.due is None and self.asked:
+            self.due = time.monotonic() + self.asked[0][0]
+            self.crowd.thinking.add(self)
+
+    def finish(self):
+        _, line, came_ns = self.asked.pop(0)
+        self.due = None
+        self.reply(line, came_ns)
+        self.think()
 
     def reply(self, line, came_ns):
         match = self.match
@@ -224,11 +240,9 @@ class Crowd:
         for player in list(self.thinking):
             if player.due is None:
                 self.thinking.discard(player)
-            elif now >= player.due[0]:
+            elif now >= player.due:
                 self.thinking.discard(player)
-                _, line, came_ns = player.due
-                player.due = None
-                player.reply(line, came_ns)
+                player.finish()
         for key, _ in self.selector.select(0.002 if self.thinking else 0.02):
             if key.data.link is key.fileobj:
                 key.data.read()
