@@ -277,7 +277,8 @@ def test_bc09_grandchildren_go_too(hill, bridge, tmp_path, how):
     else:
         process.send_signal(getattr(signal, how))
     assert gone_within(pids, 3.5)
-    assert processes_of(marker) == []
+    # The shell itself may be seen a moment longer; who stays, stays for good.
+    assert gone_within(processes_of(marker), 2)
 
 
 def test_bc10_a_program_inherits_three_descriptors(hill, bridge):
