@@ -12,7 +12,12 @@
 
 enum {
 	READ_BYTES = 16384,
-	CLOSED_GRACE_US = 100 * 1000,
+	/*
+	 * An interpreter's last steps, and a look at ps in the portable
+	 * keeper, take this long on a machine that is busy: the exit status
+	 * would come too late to be told.
+	 */
+	CLOSED_GRACE_US = 500 * 1000,
 	READS_A_TURN = 4, /* so that a flood does not keep the other slots */
 };
 
