@@ -42,6 +42,67 @@ def test_install_deps_says_what_it_would_do(tmp_path):
     assert "libcmocka-dev" not in done.stdout
 
 
+def stand_in(folder, name, text):
+    """A program NAME in FOLDER for the real one, a script of sh."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_install_deps_takes_a_package_of_two_architectures_as_there(tmp_path):
+    # What dpkg-query prints of one is its format, once for each.
+    stand_in(tmp_path, "dpkg-query",
+             """format=$(printf %s "$3" | sed 's/${db:Status-Status}/'"$STATUS/")\n"""
+             'for architecture in amd64 i386; do printf "$format"; done')
+    path = f"{tmp_path}:/usr/bin:/bin"
+    done = install_deps("--test", PATH=path, STATUS="installed")
+    assert done.stdout == "install-deps: everything is there\n", done.stderr
+    done = install_deps("--dry-run", PATH=path, STATUS="config-files")
+    assert " gcc" in done.stdout
+
+
+@pytest.fixture
+def bare_machine(tmp_path):
+    """install_deps(text): on a machine that has nothing, and TEXT for `apt-get update`."""
+    def install(update):
+        calls = tmp_path / "calls"
+        calls.write_text("")
+        stand_in(tmp_path, "dpkg-query", "exit 1")
+        stand_in(tmp_path, "id", "echo 0")
+        # Time passes by a minute whenever somebody sleeps.
+        stand_in(tmp_path, "sleep", "echo sleep >>$CALLS")
+        stand_in(tmp_path, "date", "echo $((1000 + 60 * $(grep -c sleep $CALLS)))")
+        stand_in(tmp_path, "apt-get",
+                 'case "$*" in *update*) what=update ;; *) what=install ;; esac\n'
+                 'echo "$what" >>$CALLS\n[ $what = install ] || {\n' + update + "\n}")
+        done = install_deps(PATH=f"{tmp_path}:/usr/bin:/bin", CALLS=str(calls))
+        return done, calls.read_text().split()
+
+    return install
+
+
+LOCKED = ("echo 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7' >&2\n"
+          "echo 'E: Unable to lock directory /var/lib/apt/lists/' >&2\nexit 100")
+
+
+def test_install_deps_waits_for_the_lock_of_the_lists(bare_machine):
+    done, calls = bare_machine(f"[ $(grep -c update $CALLS) -gt 3 ] || {{ {LOCKED}; }}")
+    assert done.returncode == 0, done.stderr
+    assert calls == ["update", "sleep"] * 3 + ["update", "install"]
+    assert done.stderr == ""
+    # Not for ever.
+    done, calls = bare_machine(LOCKED)
+    assert done.returncode == 1
+    assert calls == ["update", "sleep"] * 5 + ["update"]
+    assert "held by process 7" in done.stderr
+
+
+def test_install_deps_tells_at_once_what_else_is_wrong(bare_machine):
+    done, calls = bare_machine("echo 'E: no mirror' >&2; exit 100")
+    assert done.returncode == 1 and calls == ["update"]
+    assert "E: no mirror" in done.stderr
+
+
 def test_install_deps_refuses_an_unknown_option():
     done = install_deps("--tset")
     assert done.returncode == 2
