@@ -52,9 +52,12 @@ static bool is_set(const struct appointment *appointment)
 	return appointment->deal.round.kind == MATCH_ROUND_SET;
 }
 
-/* Whether ENTRY's peer may take SEAT once it is free. */
+/*
+ * Whether ENTRY's peer may take SEAT once it is free; AFTER_SETS: or once the
+ * set is over that it sits at.
+ */
 static bool may_sit(const struct appointment *appointment, unsigned seat,
-		    const struct waiting *entry)
+		    const struct waiting *entry, bool after_sets)
 {
 	const struct lobby_peer *peer = entry->peer;
 
@@ -62,7 +65,7 @@ static bool may_sit(const struct appointment *appointment, unsigned seat,
 	if (appointment->link_ids[seat] != 0 || entry->wish != NULL)
 		return appointment->link_ids[seat] == peer->link_id;
 	return peer->bot == appointment->bots[seat] &&
-	       (peer->set_id == 0 ||
+	       (after_sets || peer->set_id == 0 ||
 		peer->set_id == appointment->deal.round.id) &&
 	       (appointment->version_ids[seat] == 0 ||
 		appointment->version_ids[seat] == peer->version_id);
@@ -70,7 +73,7 @@ static bool may_sit(const struct appointment *appointment, unsigned seat,
 
 /*
  * Give each seat a connection of its bot. ALSO_BUSY: one that plays will do,
- * or that is closing after its match. Returns the seats that get none.
+ * be it a set. Returns the seats that get none.
  */
 static uint32_t seat_peers(const struct appointment *appointment,
 			   bool also_busy,
@@ -90,7 +93,8 @@ static uint32_t seat_peers(const struct appointment *appointment,
 			for (unsigned k = 0; k < i; k++)
 				is_taken |= peers[k] == peer;
 			if (entry == NULL || is_taken || peer->is_closing ||
-			    peer->is_eof || !may_sit(appointment, i, entry) ||
+			    peer->is_eof ||
+			    !may_sit(appointment, i, entry, also_busy) ||
 			    (!also_busy && !entry->is_queued))
 				continue;
 			/* Who sits at the set goes on; else who came first. */
@@ -214,7 +218,7 @@ bool appointment_keeps(const struct ladder *ladder,
 		if (appointment->absent != 0 || is_set(appointment))
 			continue;
 		for (unsigned i = 0; i < appointment->deal.seats; i++) {
-			if (may_sit(appointment, i, entry))
+			if (may_sit(appointment, i, entry, false))
 				return true;
 		}
 	}

@@ -135,6 +135,31 @@ static void absent_bots_are_named(void **state)
 			  "a <.\n");
 }
 
+static void who_sits_at_a_set_plays_it_first(void **state)
+{
+	struct world *world = *state;
+	struct row_match match;
+
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "a > @play battle\n"
+			  "b > @play battle\n"
+			  "a <~ @match 1 *set=1/2\n"
+			  "a > @ready 1\n"
+			  "b > @ready 1\n");
+	match = stored(world, LADDER_BATTLE, BOT_LAZY, BOT_CRAZY);
+	ask(world, &match);
+	world_play(world, "a > @resign 1\n"
+			  "b > @resign 1\n"
+			  "a <~ @match 2 *set=2/2\n"
+			  "a > @ready 2\n"
+			  "b > @ready 2\n"
+			  "a > @resign 2\n"
+			  "b > @resign 2\n"
+			  "a <~ @match 3 *rated=0\n"
+			  "b <~ @match 3 *rated=0\n");
+}
+
 static void its_bots_wait_for_each_other(void **state)
 {
 	struct world *world = *state;
@@ -312,6 +337,7 @@ int main(void)
 		WORLD_TEST(seats_and_seeds_are_those_of_the_match),
 		WORLD_TEST(each_bot_gets_its_old_seat),
 		WORLD_TEST(absent_bots_are_named),
+		WORLD_TEST(who_sits_at_a_set_plays_it_first),
 		WORLD_TEST(its_bots_wait_for_each_other),
 		WORLD_TEST(it_is_dropped_when_a_bot_leaves),
 		WORLD_TEST(an_offer_that_fails_is_not_repeated),

@@ -10,11 +10,12 @@
 
 enum { GRACE_S = 5 };
 
-/* Of the bots' rows in that order, on the rabbit ladder: seeds 100, 101, ... */
-static struct row_tournament *plan(struct world *world, const int *bots,
-				   size_t count, enum tournament_format format)
+/* Of the bots' rows in that order, on the ladder AT: seeds 100, 101, ... */
+static struct row_tournament *plan_on(struct world *world, unsigned at,
+				      const int *bots, size_t count,
+				      enum tournament_format format)
 {
-	const struct row_ladder *ladder = &world->ladders[LADDER_RABBIT];
+	const struct row_ladder *ladder = &world->ladders[at];
 	struct row_tournament *t = xcalloc(1, sizeof(*t));
 
 	t->id = 7;
@@ -23,7 +24,7 @@ static struct row_tournament *plan(struct world *world, const int *bots,
 	(void)snprintf(t->ladder, sizeof(t->ladder), "%s", ladder->name);
 	t->state = ROW_TOURNAMENT_RUNNING;
 	t->rules.format = format;
-	t->rules.seats = 1;
+	t->rules.seats = ladder->seats;
 	t->rules.group = format == TOURNAMENT_CONTEST ? 1 : 2;
 	t->rules.sets = 1;
 	t->rules.rounds = format == TOURNAMENT_CONTEST ? 2 : 0;
@@ -46,6 +47,13 @@ static struct row_tournament *plan(struct world *world, const int *bots,
 	world->rows.tournaments = t;
 	world->rows.ntournaments = 1;
 	return t;
+}
+
+/* On the rabbit ladder. */
+static struct row_tournament *plan(struct world *world, const int *bots,
+				   size_t count, enum tournament_format format)
+{
+	return plan_on(world, LADDER_RABBIT, bots, count, format);
 }
 
 static void discard(struct world *world)
@@ -492,12 +500,67 @@ static void under_embargo_no_forfeit_is_told(void **state)
 	world_catalogue(world);
 }
 
+/*
+ * All four sit at rated sets when it begins: two play theirs, two are offered
+ * it. However long those take, nobody is away.
+ */
+static void who_sits_at_a_set_is_there(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY, BOT_SLOW, BOT_FAST };
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_login(world, 'c', "slow");
+	world_login(world, 'd', "fast");
+	world_play(world, "a > @play battle\n"
+			  "b > @play battle\n"
+			  "a <~ @match 1 *set=1/2\n"
+			  "b <~ @match 1 *set=1/2\n"
+			  "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "c > @play battle\n"
+			  "d > @play battle\n"
+			  "c <~ @match 2 *set=1/2\n"
+			  "d <~ @match 2 *set=1/2\n");
+	plan_on(world, LADDER_BATTLE, bots, 4, TOURNAMENT_ROUND_ROBIN);
+	world_catalogue(world);
+	world_play(world, "* t 9000\n"
+			  "c > @ready 2\n"
+			  "d > @ready 2\n"
+			  "c > @resign 2\n"
+			  "d > @resign 2\n"
+			  "c <~ @match 3 *set=2/2\n"
+			  "* t 9000\n");
+	assert_null(strstr(buf_text(&world->log), "event=absent"));
+	assert_null(strstr(buf_text(&world->log), "event=forfeit"));
+	/* Once the sets are over they play for the cup alone. */
+	world_play(world, "a > @resign 1\n"
+			  "b > @resign 1\n"
+			  "a <~ @match 4 *set=2/2\n"
+			  "a > @ready 4\n"
+			  "b > @ready 4\n"
+			  "a > @resign 4\n"
+			  "b > @resign 4\n"
+			  "c > @ready 3\n"
+			  "d > @ready 3\n"
+			  "c > @resign 3\n"
+			  "d > @resign 3\n"
+			  "a <~ @match [56] *rated=0\n"
+			  "b <~ @match [56] *rated=0\n"
+			  "c <~ @match [56] *rated=0\n"
+			  "d <~ @match [56] *rated=0\n");
+	discard(world);
+	world_catalogue(world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(contest_plays_each_instance_once_and_ends),
 		WORLD_TEST(absent_are_waited_for_once_and_lose),
 		WORLD_TEST(who_comes_within_the_grace_plays),
+		WORLD_TEST(who_sits_at_a_set_is_there),
 		WORLD_TEST(results_on_disk_are_not_played_again),
 		WORLD_TEST(a_match_made_void_is_played_again),
 		WORLD_TEST(withdrawn_and_vanished_entrants_forfeit_at_once),
