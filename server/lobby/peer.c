@@ -272,6 +272,9 @@ static void end_of_lines(struct lobby *lobby, struct lobby_peer *peer,
 {
 	struct session_request request;
 
+	/* It can say @ready to nothing any more. */
+	waiting_drop_all(lobby, peer);
+	session_set_ladders(&peer->session, 0);
 	if (peer->play != NULL) {
 		peer->is_end_told = true;
 		play_eof(lobby, peer, now_us);

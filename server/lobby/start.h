@@ -6,7 +6,10 @@
 #include "server/lobby/lobby_internal.h"
 
 /* start.c */
-/* Whether PEER is kept from LADDER's queue for a match that is settled. */
+/*
+ * Whether PEER gets none of LADDER's own matches: it is kept for one that is
+ * settled, or has half-closed its link.
+ */
 bool start_is_kept(const struct lobby *lobby, const struct ladder *ladder,
 		   const struct lobby_peer *peer);
 /*

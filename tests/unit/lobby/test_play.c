@@ -276,6 +276,69 @@ static void lines_before_a_half_close_count(void **state)
 			  "a ! link-end\n");
 }
 
+/* Its match was its last: it cannot take another, and owes none. */
+static void a_half_closed_player_is_offered_nothing_more(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play mine\n"
+			  "a <~ @match 1 *rated=1*\n"
+			  "a > @ready 1\n"
+			  "a <~ @input *\n"
+			  "a |\n"
+			  "a <~ @end 1 *reason=gone\n"
+			  "a < @place 1 *\n"
+			  "a < @result 1 *\n"
+			  "a <.\n"
+			  "* t 0\n"
+			  "a ! link-end\n");
+	assert_null(strstr(buf_text(&world->log), "withdrawn"));
+}
+
+/* As long as lines of it are left it is not at its end, but soon will be. */
+static void who_half_closes_while_a_result_waits_is_left_alone(void **state)
+{
+	struct world *world = *state;
+	char text[1000] = "";
+
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "a > @play spar\n"
+			  "b > @play spar\n"
+			  "a <~ @match 1 *\n"
+			  "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "b > @leave\n");
+	world->holds_store = true;
+	world_play(world, "a > @resign 1\n"
+			  "b > @resign 1\n"
+			  "a <~ @end 1 *\n");
+	for (unsigned i = 0; i < LIMIT_LINES_PER_STEP + 1; i++)
+		strcat(text, "@ping\n");
+	lobby_peer_bytes(world->lobby, world_peer(world, 'a')->peer, text,
+			 strlen(text), world->now_us);
+	world_apply(world);
+	world_login(world, 'c', "slow");
+	world_play(world, "a |\n"
+			  "c > @play spar\n"
+			  "c < @queued spar *\n"
+			  "c <.\n"
+			  "* t 0\n"
+			  "c <.\n"
+			  "c > @ladders\n"
+			  "c <~ @ladder spar *waiting=1 *\n");
+	world_login(world, 'd', "fast");
+	world_play(world, "d > @play spar\n"
+			  "c <~ @match 2 *\n"
+			  "d <~ @match 2 *\n");
+	world_store(world);
+	world_play(world, "* t 0\n"
+			  "a <~ @result 1 *\n"
+			  "a <.\n"
+			  "a ! link-end\n");
+}
+
 static void gone_is_told_with_its_status(void **state)
 {
 	struct world *world = *state;
@@ -557,6 +620,8 @@ int main(void)
 		WORLD_TEST(a_link_lost_before_the_result_is_no_matter),
 		WORLD_TEST(a_half_closed_peer_is_served_to_its_result),
 		WORLD_TEST(lines_before_a_half_close_count),
+		WORLD_TEST(a_half_closed_player_is_offered_nothing_more),
+		WORLD_TEST(who_half_closes_while_a_result_waits_is_left_alone),
 		WORLD_TEST(gone_is_told_with_its_status),
 		WORLD_TEST(a_late_reply_ends_a_rabbit_run),
 		WORLD_TEST(a_last_read_saves_a_reply),
