@@ -344,20 +344,3 @@ def test_the_line_of_a_fetched_bridge_runs(start_hilld, tmp_path):
     [line] = [line for line in out.splitlines() if "--play rabbits" in line]
     assert line.startswith("  python3 hill_bridge.py --server ")
     assert "clients/bots" in out
-
-
-def test_house_bots_are_made_marked_and_play(start_hilld, tmp_path):
-    hilld = start_hilld()
-    os.symlink(f"{hilld.short}/sock", f"{hilld.database}.sock")
-    add_rabbits(hilld, ladder="rabbit-runner")
-    house = subprocess.Popen(
-        [TOP / "deploy/house", "--server", f"127.0.0.1:{hilld.port}", "--database", hilld.database,
-         "--tokens", tmp_path / "tokens", "--logs", tmp_path / "logs", "--build", BUILD],
-        stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until("a house bot plays", lambda: rows(hilld, "SELECT 1 FROM match"))
-    finally:
-        house.terminate()
-    assert house.wait(60) == 0, house.stderr.read()
-    assert rows(hilld, "SELECT is_house FROM owner") == [(1,)]
-    assert (tmp_path / "tokens/house-rabbit").stat().st_mode & 0o777 == 0o600
