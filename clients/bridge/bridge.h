@@ -112,7 +112,7 @@ struct slot {
 	/* the match */
 	struct played played[BRIDGE_PENDING_MAX];
 	struct played *current; /* into `played`; NULL between matches */
-	int64_t grace_ms;
+	int64_t grace_ms;       /* of @match; -1: none */
 	size_t line_max;
 	bool is_whole_input;
 	struct block block; /* being received */

@@ -203,7 +203,7 @@ static void take_match(struct slot *slot, const struct control *control)
 	played->seats = (unsigned)key_or(control, "seats", 1);
 	slot->line_max =
 		(size_t)key_or(control, "line-max", LIMIT_GAME_LINE_BYTES);
-	slot->grace_ms = key_or(control, "grace-ms", 0);
+	slot->grace_ms = key_or(control, "grace-ms", -1);
 	slot->current = played;
 	slot->is_whole_input = key_or(control, "whole-input", 0) == 1;
 	slot->is_reply_sent = false;
@@ -440,6 +440,21 @@ static void take_start(struct slot *slot)
 	start_program(slot);
 }
 
+/* Time is up: SIGINT, and what has not ended by itself in its grace is killed. */
+static void take_interrupt(struct slot *slot, const struct control *control,
+			   int64_t now_us)
+{
+	int64_t id;
+
+	if (slot->state != SLOT_PLAYING ||
+	    control_arg_i64(control, 0, 1, INT64_MAX, &id) < 0 ||
+	    slot->current->id != id)
+		return;
+	program_signal(&slot->program, KEEPER_INTERRUPT);
+	if (slot->grace_ms >= 0)
+		slot->kill_at_us = now_us + slot->grace_ms * 1000;
+}
+
 static void take_end(struct slot *slot, const struct control *control,
 		     int64_t now_us)
 {
@@ -603,7 +618,7 @@ void slot_take_match_word(struct slot *slot, const struct control *control,
 		take_fault(slot, control, now_us);
 		break;
 	case WORD_INTERRUPT:
-		program_signal(&slot->program, KEEPER_INTERRUPT);
+		take_interrupt(slot, control, now_us);
 		break;
 	case WORD_END:
 		take_end(slot, control, now_us);

@@ -102,6 +102,14 @@ def gone_within(pids, seconds):
     return False
 
 
+def appears(path, seconds=10):
+    """Whether the file PATH is there within SECONDS: a program has come so far."""
+    end = time.monotonic() + seconds
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    return path.exists()
+
+
 def processes_of(marker):
     """Pids of all processes with MARKER on their command line."""
     found = []

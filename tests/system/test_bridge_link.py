@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from bridges import COMMANDS, ECHO, PYTHON, TOKEN, finish, gone_within, script
+from bridges import COMMANDS, ECHO, PYTHON, TOKEN, appears, finish, gone_within, script
 
 
 def test_bc34_a_reset_link_is_never_a_finished_match(hill, bridge, tmp_path):
@@ -107,14 +107,37 @@ def test_a_damaged_block_is_a_broken_link(hill, bridge):
     assert "damaged" in process.communicate()[1]
 
 
-def test_an_interrupt_lets_a_program_answer(hill, bridge):
-    bridge("sh", "-c", "trap 'echo LLD; exit 0' INT; "
+def test_an_interrupt_lets_a_program_answer(hill, bridge, tmp_path):
+    bridge("sh", "-c", "trap 'echo LLD; exit 0' INT; : >up; "
            "while :; do sleep 0.05; done")
     hill.greet()
     hill.start(7, "@input lines=1 text bytes=3", "#R", **{"whole-input": 1})
-    time.sleep(0.4)
+    assert appears(tmp_path / "up")
     hill.say("@interrupt 7")
     assert hill.line() == "LLD"
+
+
+@pytest.mark.parametrize("keys", [{"whole-input": 1}, {}])
+def test_who_ignores_an_interrupt_is_killed_after_its_grace(hill, bridge, tmp_path, keys):
+    bridge("sh", "-c", "trap '' INT; echo LLD; : >up; while :; do sleep 0.05; done")
+    hill.greet()
+    hill.start(7, **{"grace-ms": 300, **keys})
+    assert appears(tmp_path / "up")
+    if not keys:
+        assert hill.line() == "LLD"
+    begun = time.monotonic()
+    hill.say("@interrupt 7")
+    hill.expect("@gone 7 signal=9", timeout=10)
+    assert time.monotonic() - begun > 0.25
+
+
+def test_an_interrupt_of_another_match_costs_nothing(hill, bridge):
+    bridge("sh", "-c", "while read line; do echo $line; done")
+    hill.greet()
+    hill.start(8, "one", **{"grace-ms": 0})
+    assert hill.line() == "one"
+    hill.say("@interrupt 7", "two")
+    assert hill.line() == "two"
 
 
 def test_server_cannot_speak_to_the_terminal(hill, bridge):
