@@ -235,6 +235,7 @@ void lobby_answered(struct lobby *lobby, uint64_t ask_id,
 		else
 			answer_token(lobby, peer, ask, answer);
 		peer_listen(lobby, peer);
+		peer_send_home(lobby, peer, now_us);
 	}
 	free_ask(lobby, ask);
 	lobby_settle(lobby, now_us);

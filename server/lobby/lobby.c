@@ -95,16 +95,11 @@ void lobby_configure(struct lobby *lobby, const struct lobby_config *config,
 	lobby_settle(lobby, now_us);
 }
 
-/* Whether PEER, in a drain, has nothing more to hear. */
-static bool may_go(const struct lobby_peer *peer)
-{
-	return peer->play == NULL && LIST_EMPTY(&peer->told);
-}
-
 void lobby_settle(struct lobby *lobby, int64_t now_us)
 {
 	start_pump(lobby, now_us);
-	if (!lobby->is_draining || lobby->is_drained || lobby->nplays > 0)
+	if (!lobby->is_draining || lobby->is_drained || lobby->nplays > 0 ||
+	    lobby->nasks > 0)
 		return;
 	/* A store in trouble cannot hold the end up for ever. */
 	if (lobby->nstoring > 0 && !(lobby->is_abandoned && lobby->has_trouble))
@@ -124,9 +119,7 @@ void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us)
 	play_abandon(lobby, PLAY_OFFERED, now_us);
 	for (peer = LIST_FIRST(&lobby->peers); peer != NULL; peer = next) {
 		next = LIST_NEXT(peer, all);
-		if (may_go(peer))
-			peer_refuse(lobby, peer, ERROR_SHUTDOWN,
-				    lobby->config.retry_after_s, NULL, now_us);
+		peer_send_home(lobby, peer, now_us);
 	}
 	lobby_settle(lobby, now_us);
 }

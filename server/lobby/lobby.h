@@ -379,7 +379,8 @@ int lobby_rematch(struct lobby *lobby, const struct row_match *match,
 
 /*
  * Start no more matches. What runs may finish until DEADLINE_US; the rest is
- * abandoned then. LOBBY_DRAINED follows when all is told, stored and closed.
+ * abandoned then. LOBBY_DRAINED follows when all is told, stored and answered,
+ * and each peer has its CLOSE.
  */
 void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us);
 

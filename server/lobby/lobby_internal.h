@@ -471,7 +471,8 @@ void peer_refuse(struct lobby *lobby, struct lobby_peer *peer,
 void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark);
 /*
  * In a drain, or when its bot may not play any more: PEER is closed, unless
- * it is in a match or has results to hear; then that ends in this call again.
+ * it is in a match, has results to hear or waits for the answer to an ask;
+ * then that ends in this call again.
  */
 void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
 		    int64_t now_us);

@@ -117,13 +117,13 @@ static void free_held(struct lobby_peer *peer)
 void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
 		    int64_t now_us)
 {
-	if (peer->bot == NULL)
-		return;
-	if (peer->bot->is_disabled && peer->waiting != NULL)
+	bool is_disabled = peer->bot != NULL && peer->bot->is_disabled;
+
+	if (is_disabled && peer->waiting != NULL)
 		waiting_end(lobby, peer, now_us);
-	if (peer->play != NULL || !LIST_EMPTY(&peer->told))
+	if (peer->play != NULL || !LIST_EMPTY(&peer->told) || peer->ask != NULL)
 		return;
-	if (peer->bot->is_disabled)
+	if (is_disabled)
 		peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0, NULL, now_us);
 	else if (lobby->is_draining)
 		peer_refuse(lobby, peer, ERROR_SHUTDOWN,

@@ -216,6 +216,56 @@ static void a_drain_waits_for_the_disk(void **state)
 	assert_true(world->is_drained);
 }
 
+/* The store carries it out: a token that nobody is told opens nothing. */
+static void a_drain_waits_for_the_answer_to_an_ask(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world->holds_asks = true;
+	world_play(world, "a > @rotate\n"
+			  "b +\n"
+			  "b > @register one\n"
+			  "c +\n"
+			  "c > @login slow right version=v2\n"
+			  "d +\n"
+			  "d > @register two\n"
+			  "d -\n");
+	lobby_drain(world->lobby, world->now_us, world->now_us);
+	world_apply(world);
+	world_play(world, "* t 1000\n"
+			  "a <.\n");
+	assert_false(world->is_drained);
+	world_answer(world);
+	world_play(world, "a < @token hill_next\n"
+			  "a < @error shutdown retry-after=30 : *\n"
+			  "a <.\n"
+			  "a ! shutdown\n"
+			  "b <~ @registered one *\n"
+			  "b < @error shutdown *\n"
+			  "b ! shutdown\n"
+			  "c <~ @welcome slow version=v2\n"
+			  "c < @error shutdown *\n"
+			  "c ! shutdown\n");
+	assert_true(world->is_drained);
+}
+
+/* Nobody hears it, but it is carried out. */
+static void a_drain_waits_for_the_ask_of_one_that_is_gone(void **state)
+{
+	struct world *world = *state;
+
+	world->holds_asks = true;
+	world_play(world, "a +\n"
+			  "a > @register one\n"
+			  "a -\n");
+	lobby_drain(world->lobby, world->now_us, world->now_us);
+	world_apply(world);
+	assert_false(world->is_drained);
+	world_answer(world);
+	assert_true(world->is_drained);
+}
+
 static void an_idle_server_drains_at_once(void **state)
 {
 	struct world *world = *state;
@@ -257,6 +307,8 @@ int main(void)
 		WORLD_TEST(a_drain_lets_matches_finish_and_tells_all),
 		WORLD_TEST(a_drain_abandons_what_takes_too_long),
 		WORLD_TEST(a_drain_waits_for_the_disk),
+		WORLD_TEST(a_drain_waits_for_the_answer_to_an_ask),
+		WORLD_TEST(a_drain_waits_for_the_ask_of_one_that_is_gone),
 		WORLD_TEST(an_idle_server_drains_at_once),
 		WORLD_TEST(the_status_counts),
 	};
