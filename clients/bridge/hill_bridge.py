@@ -132,7 +132,7 @@ def keep(control):
 
     In: a JSON object as a line, then single letters: T, I and K for the
     signals; the end means that the bridge is gone. Out: "pid N", then
-    "exit N" or "signal N"; the end means that nothing is left.
+    "exit N" or "signal N"; "done 0" when nothing is left, and the end.
     """
     import json
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP,
@@ -149,6 +149,8 @@ def keep(control):
     signal.set_wakeup_fd(ring)
     if IS_LINUX:
         prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+        # PR_SET_NAME: who ends the bridge by its name leaves this to its work.
+        prctl(15, b"hill-keeper")
     os.set_inheritable(control, False)
     child = os.fork()
     if child == 0:
@@ -167,9 +169,18 @@ def keep(control):
         watch(control, wake, child)
     finally:
         kill_all(child, {})
+        say(control, "done 0\n")
         if order["folder"]:
             import shutil
             shutil.rmtree(order["folder"], ignore_errors=True)
+
+
+def say(control, text):
+    """Tell the bridge, if there is one."""
+    try:
+        os.write(control, text.encode())
+    except OSError:
+        pass
 
 
 def watch(control, wake, child):
@@ -177,22 +188,16 @@ def watch(control, wake, child):
     letters = {b"T": signal.SIGTERM, b"I": signal.SIGINT,
                b"K": signal.SIGKILL}
 
-    def say(text):
-        try:
-            os.write(control, text.encode())
-        except OSError:
-            pass
-
-    say(f"pid {child}\n")
+    say(control, f"pid {child}\n")
     ended = {}
     while True:
         reap(ended)
         if child in ended:
             status = ended[child]
             if os.WIFSIGNALED(status):
-                say(f"signal {os.WTERMSIG(status)}\n")
+                say(control, f"signal {os.WTERMSIG(status)}\n")
             else:
-                say(f"exit {os.WEXITSTATUS(status)}\n")
+                say(control, f"exit {os.WEXITSTATUS(status)}\n")
             return
         ready, _, _ = select.select([control, wake], [], [])
         if wake in ready:
@@ -543,14 +548,14 @@ class Program:
             try:
                 for line in lines:
                     name, number = line.split()
-                    if name == b"pid":
+                    if name in (b"pid", b"done"):
                         self.pid = int(number)
                     else:
                         self.status = (name.decode(), int(number))
                         self.ended.set()
             except (OSError, ValueError):
                 pass
-        if self.status is None and self.pid:
+        if self.pid:
             try:  # the keeper was killed: the group has nobody else
                 os.killpg(self.pid, signal.SIGKILL)
             except OSError:

@@ -181,6 +181,7 @@ static bool start_program(struct ward *ward, const struct keeper_plan *plan)
 		become_program(plan, error_pipe[1]);
 	(void)setpgid(pid, pid); /* whoever comes first */
 	ward->program = pid;
+	report(ward, KEEPER_STARTED, (int)pid);
 	(void)close(error_pipe[1]);
 	(void)close(plan->stdin_fd);
 	(void)close(plan->stdout_fd);
@@ -202,6 +203,7 @@ static void keeper_main(struct ward *ward, const struct keeper_plan *plan)
 
 	/* Out of the terminal's foreground group: Ctrl-C is the bridge's. */
 	(void)setpgid(0, 0);
+	system_name_process("hill-keeper");
 	(void)signal(SIGTERM, SIG_IGN);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
@@ -212,6 +214,7 @@ static void keeper_main(struct ward *ward, const struct keeper_plan *plan)
 		keep(ward);
 		end_all(ward);
 	}
+	report(ward, KEEPER_DONE, 0);
 	if (plan->folder != NULL)
 		(void)keeper_remove_folder(plan->folder);
 	_exit(0);
@@ -252,6 +255,25 @@ fail:
 	close_fd(&status[0]);
 	close_fd(&status[1]);
 	return rc;
+}
+
+int keeper_hear(struct keeper *keeper, struct keeper_status *ret)
+{
+	ssize_t count = read(keeper->status_fd, ret, sizeof(*ret));
+
+	if (count < 0)
+		return 0;
+	if (count != (ssize_t)sizeof(*ret)) {
+		/* It went before its wards: somebody has killed it. */
+		if (keeper->group > 0)
+			(void)kill(-keeper->group, SIGKILL);
+		keeper->group = 0;
+		return -1;
+	}
+	if (ret->end < KEEPER_NENDS)
+		return 1;
+	keeper->group = ret->end == KEEPER_STARTED ? (pid_t)ret->value : 0;
+	return 0;
 }
 
 void keeper_tell(struct keeper *keeper, enum keeper_command command)

@@ -12,7 +12,10 @@
  * group: on Linux it is their reaper (system.h has the other systems). It does
  * so when told, or when its command pipe closes: that happens by itself when
  * the bridge dies, even by SIGKILL. When nobody is left it removes the match's
- * private folder and exits, which closes the status pipe.
+ * private folder and exits, which closes the status pipe. It has a name of its
+ * own in the process table, so that who ends the bridge by its name lets the
+ * keeper do its work. When the keeper itself is ended by SIGKILL, the bridge
+ * ends the program's process group; who has left that may live on.
  */
 #ifndef HILL_PROGRAM_KEEPER_H
 #define HILL_PROGRAM_KEEPER_H
@@ -36,7 +39,10 @@ enum keeper_end {
 	KEEPER_EXITED,      /* value: the exit status */
 	KEEPER_SIGNALLED,   /* value: the signal */
 	KEEPER_NOT_STARTED, /* value: the errno of exec */
-	KEEPER_NENDS
+	KEEPER_NENDS,
+	/* What comes before and after that, for the bridge's side alone. */
+	KEEPER_STARTED = KEEPER_NENDS, /* value: the program's process group */
+	KEEPER_DONE,                   /* nobody is left */
 };
 
 struct keeper_status {
@@ -46,12 +52,9 @@ struct keeper_status {
 
 struct keeper {
 	pid_t pid;      /* the keeper's own; 0 when there is none */
+	pid_t group;    /* the program's, while it may have members; else 0 */
 	int command_fd; /* ours to write; -1 when closed */
-	/*
-	 * ours to read, non-blocking: one struct keeper_status when the program
-	 * ends, end of file when all are dead
-	 */
-	int status_fd;
+	int status_fd;  /* ours to poll for keeper_hear(), non-blocking */
 };
 
 /* What to run. All borrowed for the call. */
@@ -72,6 +75,11 @@ struct keeper_plan {
  */
 int keeper_start(struct keeper *keeper,
 		 const struct keeper_plan *plan) WARN_UNUSED;
+/*
+ * What it says: 1 and *RET when the program has ended, 0 when it is nothing for
+ * the caller, -1 when it has gone and all its wards are dead.
+ */
+int keeper_hear(struct keeper *keeper, struct keeper_status *ret) WARN_UNUSED;
 /* Tell it. Does nothing when the keeper is gone. */
 void keeper_tell(struct keeper *keeper, enum keeper_command command);
 /*

@@ -113,6 +113,11 @@ void system_close_others(const int *kept, size_t count)
 	(void)closedir(open_fds);
 }
 
+void system_name_process(const char *name)
+{
+	(void)prctl(PR_SET_NAME, name);
+}
+
 void system_adopt_orphans(void)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -178,6 +178,11 @@ void system_close_others(const int *kept, size_t count)
 	}
 }
 
+void system_name_process(const char *name)
+{
+	(void)name;
+}
+
 void system_adopt_orphans(void)
 {
 }

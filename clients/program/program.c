@@ -312,20 +312,16 @@ static void read_errors(struct program *program)
 static void read_status(struct program *program)
 {
 	struct keeper_status status;
-	ssize_t count =
-		read(program->keeper.status_fd, &status, sizeof(status));
+	int rc = keeper_hear(&program->keeper, &status);
 
-	if (count < 0)
-		return;
-	if (count == (ssize_t)sizeof(status)) {
+	if (rc < 0) {
+		program_release(program);
+	} else if (rc > 0) {
 		program->has_status = true;
 		program->status = status;
 		if (program->phase == PROGRAM_RUNNING)
 			program->phase = PROGRAM_ENDED;
-		return;
 	}
-	/* The keeper has gone, and all its wards before it. */
-	program_release(program);
 }
 
 size_t program_poll(const struct program *program, struct pollfd *fds)

@@ -11,8 +11,8 @@
  *   now and then (after 0.1, 0.3, 0.7, ... s, then every half minute). One
  *   that left the group and lost its parent before the first look at it is
  *   not found; without a ps, none that left the group is.
- * - A program goes on when somebody ends its keeper by SIGKILL. It still goes
- *   with its player, whatever ends that one.
+ * - A keeper has its player's name in the process table: who ends both by that
+ *   name, with SIGKILL, leaves the program behind.
  * - How soon a dead link shows is the system's choice (often two hours).
  * - Another thread's fork could inherit a descriptor; the clients have none.
  */
@@ -64,6 +64,8 @@ int system_random(void *bytes, size_t len) WARN_UNUSED;
 
 /* Close all but the three standard descriptors and the COUNT of KEPT. */
 void system_close_others(const int *kept, size_t count);
+/* Be called NAME, of 15 bytes at most, in the process table. */
+void system_name_process(const char *name);
 /* Be handed the orphans among one's descendants. */
 void system_adopt_orphans(void);
 /* Between fork and exec: be killed when the parent dies. */

@@ -10,7 +10,7 @@ class FakeHill:
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.listener.settimeout(10)
+        self.listener.settimeout(20)
         self.port = self.listener.getsockname()[1]
         self.link = None
         self.rest = b""
@@ -23,7 +23,7 @@ class FakeHill:
     def say(self, *lines):
         self.link.sendall("".join(line + "\n" for line in lines).encode())
 
-    def line(self, timeout=5.0):
+    def line(self, timeout=20.0):
         """The next line, without its LF; EOFError at the link's end."""
         end = time.monotonic() + timeout
         while b"\n" not in self.rest:
@@ -35,7 +35,7 @@ class FakeHill:
         line, self.rest = self.rest.split(b"\n", 1)
         return line.decode("utf-8", "surrogateescape")
 
-    def expect(self, pattern, timeout=5.0):
+    def expect(self, pattern, timeout=20.0):
         """The next line must match; the match object."""
         line = self.line(timeout)
         found = re.fullmatch(pattern, line)
@@ -59,7 +59,7 @@ class FakeHill:
                 "line-max": 1000, **keys}
         self.say(f"@match {match} " +
                  " ".join(f"{key}={value}" for key, value in keys.items()))
-        self.expect(f"@ready {match}", timeout=10)
+        self.expect(f"@ready {match}")
 
     def start(self, match, *first_lines, files=(), args=None, **keys):
         """A match from the offer to its first lines."""

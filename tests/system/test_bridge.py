@@ -151,16 +151,34 @@ def test_bc04_a_killed_program_does_not_take_the_bridge_along(
     assert hill.line().isdigit()
 
 
-def test_a_program_whose_keeper_was_killed_is_told(hill, bridge, tmp_path):
-    bridge(PYTHON, script(
-        tmp_path, "import os\nprint(os.getppid())\n" + ECHO))
+def test_a_program_whose_keeper_was_killed_is_told_and_goes(hill, bridge):
+    bridge("sh", "-c", "sleep 987 & echo $! $$ $PPID; cat")
     hill.greet()
     hill.start(7)
-    os.kill(int(hill.line()), signal.SIGKILL)
+    *pids, keeper = map(int, hill.line().split())
+    os.kill(keeper, signal.SIGKILL)
     hill.expect("@gone 7 stdout=closed")
+    assert gone_within(pids, 3)
     hill.end(7, reason="gone")
-    hill.start(8)
-    assert hill.line().isdigit()
+    hill.start(8, "go")
+    assert len(hill.line().split()) == 3
+    assert hill.line() == "go"
+
+
+def test_who_ends_the_bridge_by_its_name_leaves_no_program(hill, bridge):
+    if is_portable():
+        pytest.skip("POSIX alone gives the keeper no name of its own")
+    process = bridge("sh", "-c", "sleep 987 & echo $! $$ $PPID; cat")
+    hill.greet()
+    hill.start(7)
+    *pids, keeper = map(int, hill.line().split())
+    name, kept = (pathlib.Path(f"/proc/{pid}/comm").read_text()
+                  for pid in (process.pid, keeper))
+    process.kill()
+    # As pkill does, which knows its processes by their names.
+    if kept == name:
+        os.kill(keeper, signal.SIGKILL)
+    assert gone_within([*pids, keeper], 3)
 
 
 def used_seconds(process):
@@ -261,9 +279,9 @@ def test_bc09_grandchildren_go_too(hill, bridge, tmp_path, how):
     marker = f"grandchild-{os.getpid()}-{how}"
     bot = script(tmp_path, STUBBORN, f"{marker}.py")
     # One in the process group, one that has left it.
-    first = "exit 0" if how == "gone" else "wait"
+    first = "until [ -e go ]; do sleep 0.05; done" if how == "gone" else "wait"
     process = bridge("sh", "-c", f"{PYTHON} {bot} & "
-                     f"setsid {PYTHON} {bot} & sleep 0.5; {first}")
+                     f"setsid {PYTHON} {bot} & {first}")
     hill.greet()
     hill.start(7)
     pids = [int(hill.line()), int(hill.line())]
@@ -271,6 +289,7 @@ def test_bc09_grandchildren_go_too(hill, bridge, tmp_path, how):
     if how == "end":
         hill.end(7)
     elif how == "gone":
+        (tmp_path / "go").touch()
         hill.expect("@gone 7 exit=0")
     elif how == "link":
         hill.link.close()
