@@ -32,7 +32,10 @@ KILL_AFTER_S = 2.0
 # The keeper: little is imported before it, so that it starts at once.
 
 def process_table():
-    """{pid: (parent, group, is_zombie)} of all processes."""
+    """{pid: (parent, group, is_zombie)} of all processes.
+
+    Elsewhere than on Linux as far as there is a ps, which is left out itself.
+    """
     table = {}
     if IS_LINUX:
         for name in filter(str.isdigit, os.listdir("/proc")):
@@ -44,16 +47,28 @@ def process_table():
             table[int(name)] = (int(fields[1]), int(fields[2]),
                                 fields[0] == b"Z")
         return table
-    with os.popen("ps -A -o pid= -o ppid= -o pgid= -o state=") as rows:
-        for row in map(str.split, rows):
-            table[int(row[0])] = (int(row[1]), int(row[2]),
-                                  row[3].startswith("Z"))
+    import subprocess
+    try:
+        with subprocess.Popen(
+                ["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=",
+                 "-o", "state="], stdout=subprocess.PIPE) as rows:
+            for row in map(bytes.split, rows.stdout):
+                table[int(row[0])] = (int(row[1]), int(row[2]),
+                                      row[3].startswith(b"Z"))
+        table.pop(rows.pid, None)
+    except OSError:
+        pass
     return table
 
 
 def offspring(group):
-    """Living members of GROUP, and living descendants of this process."""
+    """Living members of GROUP, and living descendants of this process.
+
+    Where nobody can tell, the group as such: kill() takes it so.
+    """
     table = process_table()
+    if not table:
+        return [-group]
     found, grown = {os.getpid()}, True
     while grown:
         more = {pid for pid, (parent, _, _) in table.items()
@@ -81,14 +96,15 @@ def kill_all(group, ended):
     """SIGKILL whatever the program has started, until nothing is left."""
     import time
     for _ in range(200):
-        pids = offspring(group)
-        for pid in pids:
+        is_left = False
+        for pid in offspring(group):
             try:
                 os.kill(pid, signal.SIGKILL)
+                is_left = True
             except OSError:
                 pass
         reap(ended)
-        if not pids:
+        if not is_left:
             break
         time.sleep(0.005)
 
@@ -185,8 +201,7 @@ def say(control, text):
 
 def watch(control, wake, child):
     """Pass signals on until CHILD has ended or the bridge has."""
-    letters = {b"T": signal.SIGTERM, b"I": signal.SIGINT,
-               b"K": signal.SIGKILL}
+    letters = {b"T": signal.SIGTERM, b"I": signal.SIGINT, b"K": None}
 
     say(control, f"pid {child}\n")
     ended = {}
@@ -209,12 +224,14 @@ def watch(control, wake, child):
                 letter = b""
             if letter not in letters:
                 return
+            if letter == b"K":
+                # All at once: who is killed leaves orphans that nobody finds.
+                kill_all(child, ended)
+                continue
             try:
                 os.killpg(child, letters[letter])
             except OSError:
                 pass
-            if letter == b"K":
-                kill_all(child, ended)
 
 
 if __name__ == "__main__" and IS_POSIX and sys.argv[1:2] == ["--keep"]:
@@ -322,6 +339,11 @@ second, or SIGTERM, ends at once. Either way no process of the bot is left.
 Exit status: 0 played; 1 refused by the server, an unknown host, or a program
 that ended at once in 3 matches in a row; 2 wrong usage, or a program that
 cannot be run.
+"""
+if IS_POSIX and not IS_LINUX:
+    USAGE += """
+On this system a process that the program started, that left its process
+group and whose parent has ended may be left behind.
 """
 
 
@@ -516,9 +538,6 @@ class Program:
 
     def signal(self, letter):
         """Send T, I or K for SIGTERM, SIGINT or SIGKILL to its group."""
-        if letter == b"K":
-            with self.feeding:
-                self.drop_feed()
         if IS_POSIX:
             self.order(letter)
             return

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""hill_bridge.py keeps its promise: Python 3.8, and Windows."""
+"""hill_bridge.py keeps its promise: Python 3.8, Windows, and POSIX alone."""
 import ast
 import importlib.util
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -11,7 +14,7 @@ import types
 
 import pytest
 
-from bridges import ECHO, SCRIPT, TOP, finish, script
+from bridges import COMMANDS, ECHO, SCRIPT, TOP, alive, finish, gone_within, script
 
 TREE = ast.parse(SCRIPT.read_text())
 # What came after Python 3.8: modules; functions, methods and members; arguments.
@@ -105,6 +108,48 @@ def test_a_program_may_end_before_all_its_threads_are_there(module, monkeypatch)
                                  tell_gone=lambda *_: False, reply=lambda *_: None)
     match = types.SimpleNamespace(is_whole=False, line_max=100)
     assert module.Program(slot, match, ["true"], None).dead
+
+
+@pytest.fixture
+def elsewhere(token, tmp_path, monkeypatch):
+    """The Python bridge takes this for a POSIX system that is not Linux."""
+    text = SCRIPT.read_text().replace('IS_LINUX = sys.platform.startswith("linux")',
+                                      "IS_LINUX = False")
+    assert "IS_LINUX = False\n" in text
+    monkeypatch.setitem(COMMANDS, "python", [sys.executable, script(tmp_path, text, "bridge.py")])
+
+
+@pytest.mark.parametrize("kind", ["python"])
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("has_ps", [True, False])
+def test_elsewhere_the_next_match_waits_no_longer_than_for_the_last_one(
+        hill, bridge, tmp_path, monkeypatch, has_ps):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "sleep", "cat", *(["ps"] if has_ps else [])):
+        (tools / name).symlink_to(shutil.which(name))
+    monkeypatch.setenv("PATH", str(tools))
+    # One in its group that has lost its parent, one with a group of its own.
+    bot = script(tmp_path, "import os, subprocess, sys\n"
+                 "one = subprocess.Popen(['sh', '-c', 'trap \"\" TERM; sleep 987 & echo $!'])\n"
+                 "one.wait()\n"
+                 "two = subprocess.Popen(['sleep', '987'], start_new_session=True)\n"
+                 "print(two.pid, flush=True)\n"
+                 "sys.stdin.read()\n")
+    bridge(sys.executable, bot, options=("--no-log",))
+    hill.greet()
+    hill.start(7)
+    pids = [int(hill.line()), int(hill.line())]
+    begun = time.monotonic()
+    hill.end(7, stop="exit")
+    hill.offer(8)
+    # 2 s of patience with the program, and a look or two at the processes.
+    assert time.monotonic() - begun < 7
+    assert not alive(pids[0])
+    if has_ps:
+        assert gone_within(pids, 3)
+    elif alive(pids[1]):
+        os.kill(pids[1], signal.SIGKILL)
 
 
 @pytest.fixture
