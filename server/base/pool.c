@@ -59,6 +59,20 @@ void pool_submit(struct pool *pool, struct pool_job *job)
 	mailbox_post(&pool->jobs, &job->mail);
 }
 
+void pool_cancel(struct pool *pool)
+{
+	struct mail *mail = pool == NULL ? NULL : mailbox_take(&pool->jobs);
+
+	while (mail != NULL) {
+		struct mail *next = mail->next;
+		struct pool_job *job = MAIL_OF(mail, struct pool_job, mail);
+
+		job->is_cancelled = true;
+		mailbox_post(pool->done, &job->mail);
+		mail = next;
+	}
+}
+
 void pool_free(struct pool *pool)
 {
 	if (pool == NULL)

@@ -9,12 +9,15 @@
 #ifndef HILL_BASE_POOL_H
 #define HILL_BASE_POOL_H
 
+#include <stdbool.h>
+
 #include "server/base/alloc.h"
 #include "server/base/mailbox.h"
 
 struct pool_job {
 	struct mail mail; /* the pool's, then the completion box's */
 	void (*run)(struct pool_job *job); /* called on a worker thread */
+	bool is_cancelled;                 /* it was not: see pool_cancel() */
 };
 
 struct pool;
@@ -28,6 +31,11 @@ int pool_new(struct pool **ret, unsigned threads,
 	     struct mailbox *done) WARN_UNUSED;
 /* Run JOB some time soon; see above for who owns it meanwhile. Any thread. */
 void pool_submit(struct pool *pool, struct pool_job *job);
+/*
+ * Jobs of POOL that no worker has begun come out of the completion mailbox
+ * unrun, with is_cancelled. NULL is fine. One thread.
+ */
+void pool_cancel(struct pool *pool);
 /* Run what was submitted, then stop the threads. NULL is fine. */
 void pool_free(struct pool *pool);
 

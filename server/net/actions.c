@@ -106,7 +106,7 @@ static void act(struct net *net, const struct lobby_action *action)
 			 action->bytes);
 		break;
 	case LOBBY_DRAINED:
-		net->is_done = true;
+		net->is_drained = true;
 		break;
 	case LOBBY_NACTIONS:
 		break;

@@ -88,7 +88,9 @@ static void finish_ask(struct net_job *net_job)
 {
 	struct ask_job *job = (struct ask_job *)(void *)net_job;
 	struct net *net = net_job->net;
-	struct lobby_answer answer = { .code = code_of(job),
+	bool is_cancelled = net_job->job.is_cancelled;
+	struct lobby_answer answer = { .code = is_cancelled ? ERROR_TRY_LATER
+							    : code_of(job),
 				       .version_id = job->version_id,
 				       .name = job->joined.name,
 				       .token = job->joined.token };
@@ -98,9 +100,9 @@ static void finish_ask(struct net_job *net_job)
 	else if (job->has_changed)
 		log_error("event=catalogue_unread reason=\"%s\"",
 			  job->error.text);
-	if (answer.code == ERROR_TRY_LATER)
+	if (answer.code == ERROR_TRY_LATER && !is_cancelled)
 		log_error("event=ask_failed reason=\"%s\"", job->error.text);
-	else if (answer.code != ERROR_NONE)
+	else if (answer.code != ERROR_NONE && !is_cancelled)
 		answer.text = job->error.text;
 	lobby_answered(net->lobby, job->ask->id, &answer, clock_now_us());
 	explicit_bzero(&job->joined, sizeof(job->joined));

@@ -91,11 +91,22 @@ static void free_admin(struct admin_job *job)
 	free(job);
 }
 
+/* JOB has not been carried out, and will not be. */
+static void refuse_admin(struct admin_job *job)
+{
+	static const char reply[] = "{\"ok\": false, \"error\": \"hilld is "
+				    "about to end: nothing was done\"}";
+
+	job->reply = xstrdup(reply);
+}
+
 static void finish_admin(struct net_job *net_job)
 {
 	struct admin_job *job = (struct admin_job *)(void *)net_job;
 	struct net *net = net_job->net;
 
+	if (net_job->job.is_cancelled)
+		refuse_admin(job);
 	if (job->has_rows)
 		net_set_catalogue(net, &job->rows);
 	if (job->is_unread)
@@ -258,10 +269,15 @@ void net_admin(struct net *net, uint64_t id, uid_t uid, char *command_take,
 		free_admin(job);
 		return;
 	}
-	if (job->rematch != 0)
+	if (job->rematch != 0) {
 		net_submit(net, NET_READING, &job->base, read_rematch,
 			   finish_rematch);
-	else
+	} else if (net->is_drained && job->server == NULL) {
+		refuse_admin(job);
+		job->base.net = net;
+		finish_admin(&job->base);
+	} else {
 		net_submit(net, job->server != NULL ? NET_READING : NET_WRITING,
 			   &job->base, run_admin, finish_admin);
+	}
 }

@@ -30,7 +30,8 @@ void net_submit(struct net *net, enum net_pool pool, struct net_job *job,
 	job->net = net;
 	job->job.run = run;
 	job->finish = finish;
-	net->njobs++;
+	job->pool = pool;
+	net->nwriting += pool == NET_WRITING;
 	pool_submit(net->pools[pool], &job->job);
 }
 
@@ -43,10 +44,24 @@ void net_finish_jobs(struct net *net)
 		struct net_job *job = (struct net_job *)(void *)MAIL_OF(
 			mail, struct pool_job, mail);
 
-		net->njobs--;
+		net->nwriting -= job->pool == NET_WRITING;
 		job->finish(job);
 		mail = next;
 	}
+}
+
+void net_end_jobs(struct net *net)
+{
+	pool_cancel(net->pools[NET_WRITING]);
+	for (unsigned i = 0; i < NET_NPOOLS; i++) {
+		pool_free(net->pools[i]);
+		net->pools[i] = NULL;
+	}
+	/* A start that failed has none, and had no jobs. */
+	if (net->lobby == NULL)
+		return;
+	net->is_acting = true;
+	net_finish_jobs(net);
 }
 
 /* ---- maps ---- */

@@ -167,11 +167,17 @@ static void expire(struct net *net)
 	net_reap(net);
 }
 
+/* Stopped; or drained, and all has been answered, too. */
+static bool is_over(const struct net *net)
+{
+	return net->is_done || (net->is_drained && net->nwriting == 0);
+}
+
 int net_run(struct net *net)
 {
 	net->tick_us = clock_now_us();
 	net_act(net);
-	while (!net->is_done) {
+	while (!is_over(net)) {
 		/* Without ONCE, NONBLOCK goes on while there are events. */
 		int flags = EVLOOP_ONCE;
 
@@ -181,6 +187,7 @@ int net_run(struct net *net)
 			return -EIO;
 		expire(net);
 	}
+	net_end_jobs(net);
 	control_flush(net->control);
 	return 0;
 }
@@ -509,20 +516,6 @@ int net_new(struct net **ret, const struct net_settings *settings,
 	return 0;
 }
 
-/* Jobs first: a map or a match in a worker's hands belongs to the lobby. */
-static void free_jobs(struct net *net)
-{
-	for (unsigned i = 0; i < NET_NPOOLS; i++) {
-		pool_free(net->pools[i]);
-		net->pools[i] = NULL;
-	}
-	if (net->lobby == NULL)
-		return;
-	/* What finishing leads to is not carried out any more. */
-	net->is_acting = true;
-	net_finish_jobs(net);
-}
-
 static void free_events(struct net *net)
 {
 	struct event *events[] = { net->timer_ev,     net->stop_ev,
@@ -544,7 +537,8 @@ void net_free(struct net *net)
 {
 	if (net == NULL)
 		return;
-	free_jobs(net);
+	/* First: a map or a match in a worker's hands belongs to the lobby. */
+	net_end_jobs(net);
 	control_free(net->control);
 	for (unsigned i = 0; i < net->nlisteners; i++)
 		listener_free(net->listeners[i]);

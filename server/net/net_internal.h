@@ -68,6 +68,7 @@ enum net_pool {
 struct net_job {
 	struct pool_job job; /* first */
 	struct net *net;     /* borrowed; the worker uses only its store */
+	enum net_pool pool;
 	void (*finish)(struct net_job *job); /* on the loop; frees it */
 };
 
@@ -145,11 +146,12 @@ struct net {
 	int64_t lag_us;   /* the worst of this second */
 	bool is_acting;   /* inside net_act() */
 	bool is_draining;
-	bool is_done;
+	bool is_drained;            /* the lobby is; what it led to goes on */
+	bool is_done;               /* all ends now */
 	struct log_rate full_log;   /* "out of descriptors" */
 	struct match_record **held; /* owned; the store's queue was full */
 	size_t nheld, held_cap;
-	unsigned njobs; /* with the workers */
+	unsigned nwriting; /* jobs of NET_WRITING that are not finished */
 	void (*hangup)(void *arg);
 	void *hangup_arg;
 	struct net_figures figures;
@@ -242,6 +244,12 @@ void net_make_map(struct net *net, const struct lobby_action *action);
 void net_run_match(struct net *net, struct lobby_play *play);
 /* Finish the jobs that have come back. */
 void net_finish_jobs(struct net *net);
+/*
+ * The end of all workers. What none of them has begun to write is not written
+ * and its asker told so; what finishing leads to is not carried out any more.
+ * Called again it does nothing.
+ */
+void net_end_jobs(struct net *net);
 
 /* ---- commands.c ---- */
 /*

@@ -227,7 +227,10 @@ void net_take_web_asks(struct net *net)
 			json_loadb(question->text, question->len, 0, NULL);
 		question_free(question);
 		job->base.net = net;
-		if (may_write(net, job))
+		/* At the end {} is the answer: nothing was done. */
+		if (net->is_drained)
+			finish(&job->base);
+		else if (may_write(net, job))
 			net_submit(net, NET_WRITING, &job->base, work, finish);
 		else
 			finish(&job->base);

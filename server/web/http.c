@@ -180,6 +180,9 @@ void http_server_free(struct http_server *server)
 	for (unsigned i = 0; i < server->nlisteners; i++)
 		evconnlistener_free(server->listeners[i]);
 	server->nlisteners = 0;
+	/* What was answered last has not had its turn of the loop. */
+	TAILQ_FOREACH(conn, &server->conns, link)
+		http_conn_push(conn);
 	while ((conn = TAILQ_FIRST(&server->conns)) != NULL)
 		http_conn_kill(conn);
 	http_reap(server);

@@ -153,6 +153,16 @@ void http_conn_kill(struct http_conn *conn)
 	}
 }
 
+void http_conn_push(struct http_conn *conn)
+{
+	struct evbuffer *output = bufferevent_get_output(conn->bev);
+
+	/* The bufferevent keeps its front to itself between its own turns. */
+	(void)evbuffer_unfreeze(output, 1);
+	(void)evbuffer_write(output, bufferevent_getfd(conn->bev));
+	(void)evbuffer_freeze(output, 1);
+}
+
 /* Half a close: the client may read on, what it still sends is dropped. */
 static void conn_linger(struct http_conn *conn)
 {

@@ -81,6 +81,8 @@ struct http_server {
 void http_conn_start(struct http_conn *conn);
 /* The end, now; freed by http_reap, not in a callback. */
 void http_conn_kill(struct http_conn *conn);
+/* Send of what waits for CONN what its socket takes now. */
+void http_conn_push(struct http_conn *conn);
 /* Answer REFUSAL in place of a handler, then close. */
 void http_conn_refuse(struct http_conn *conn,
 		      const struct http_refusal *refusal);

@@ -10,6 +10,7 @@ import subprocess
 import threading
 
 from conftest import HILLD, TOP, wait_until
+from web import API, start_web
 
 MAP = b"#######\n#s   e#\n#######\n"
 
@@ -90,6 +91,93 @@ def test_second_sigterm_ends_at_once(start_hilld):
     assert server.process.poll() is None
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(30) == 0
+
+
+class Asked:
+    """REQUEST is sent on LINK: what comes back is the first line of it, or all."""
+
+    def __init__(self, link, request):
+        self.link = link
+        self.link.settimeout(30)
+        self.link.sendall(request)
+
+    def line(self):
+        return json.loads(self.link.makefile("rb").readline())
+
+    def rest(self):
+        with self.link:
+            return b"".join(iter(lambda: self.link.recv(65536), b""))
+
+
+def asked_control(server, **request):
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(f"{server.short}/sock")
+    return Asked(link, (json.dumps(request) + "\n").encode())
+
+
+def asked_web(web, path, token):
+    return Asked(socket.create_connection(("127.0.0.1", web.port)),
+                 f"POST {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n"
+                 f"Authorization: Bearer {token}\r\n\r\n".encode())
+
+
+def bots(server):
+    with sqlite3.connect(server.database) as database:
+        return {name for name, in database.execute("SELECT name FROM bot")}
+
+
+def test_what_is_being_written_at_sigterm_is_answered(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path, "--drain-seconds", "0")
+    tokens = {name: server.add_bot(name) for name in ("crazy", "lazy")}
+    peer = server.peer().login("crazy", tokens["crazy"])
+    other = sqlite3.connect(server.database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        # Each waits behind the one before it, and is there when what follows it is answered.
+        peer.say("@rotate")
+        added = asked_control(server, command="bot add", name="late", owner="o")
+        server.admin("status")
+        posted = asked_web(web, f"{API}/bots/lazy/token", tokens["lazy"])
+        web.get("/health")
+        server.admin("status")
+        server.process.send_signal(signal.SIGTERM)
+        wait_until("draining", lambda: server.logged("event=draining"))
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+    fresh = {"crazy": peer.expect("@token ").split()[1]}
+    peer.expect("@error shutdown ")
+    head, body = posted.rest().split(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 201 "), head
+    fresh["lazy"] = json.loads(body)["token"]
+    assert added.line()["ok"]
+    assert server.process.wait(30) == 0
+    server = start_hilld()
+    for name, token in fresh.items():
+        server.peer().login(name, token)
+    assert "late" in bots(server)
+
+
+def test_what_waits_to_be_written_at_a_second_sigterm_is_not_done(start_hilld):
+    server = start_hilld("--drain-seconds", "0")
+    other = sqlite3.connect(server.database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        first = asked_control(server, command="bot add", name="first", owner="o")
+        server.admin("status")
+        second = asked_control(server, command="bot add", name="second", owner="o")
+        server.admin("status")
+        server.process.send_signal(signal.SIGTERM)
+        wait_until("draining", lambda: server.logged("event=draining"))
+        server.process.send_signal(signal.SIGTERM)
+        wait_until("stopped", lambda: server.logged("event=stopped"))
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+    assert first.line()["ok"]
+    assert second.line() == {"ok": False, "error": "hilld is about to end: nothing was done"}
+    assert server.process.wait(30) == 0
+    assert bots(server) == {"first"}
 
 
 def test_drain_abandons_what_does_not_finish(start_hilld):

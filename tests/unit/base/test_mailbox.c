@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "server/base/pool.h"
 #include "tests/unit/unit.h"
@@ -164,6 +165,64 @@ static void pool_finishes_every_job(void **state)
 	free(jobs);
 }
 
+struct gate_job {
+	struct pool_job job;
+	int in, out; /* a byte says that it runs; another lets it end */
+};
+
+static void wait_at_gate(struct pool_job *job)
+{
+	struct gate_job *gate = (struct gate_job *)(void *)job;
+	char byte = 0;
+
+	assert_int_equal(write(gate->out, &byte, 1), 1);
+	assert_int_equal(read(gate->in, &byte, 1), 1);
+}
+
+static void cancelled_jobs_come_back_unrun(void **state)
+{
+	struct sum_job jobs[2] = { { .to = 10 }, { .to = 10 } };
+	struct gate_job gate = { .job = { .run = wait_at_gate } };
+	int running[2], open[2];
+	struct mailbox done;
+	struct pool *pool;
+	struct mail *mail;
+	char byte = 0;
+
+	(void)state;
+	pool_cancel(NULL);
+	assert_int_equal(pipe(running), 0);
+	assert_int_equal(pipe(open), 0);
+	gate.in = open[0];
+	gate.out = running[1];
+	assert_int_equal(mailbox_init(&done, true), 0);
+	assert_int_equal(pool_new(&pool, 1, &done), 0);
+	pool_submit(pool, &gate.job);
+	assert_int_equal(read(running[0], &byte, 1), 1);
+	for (unsigned i = 0; i < 2; i++) {
+		jobs[i].job.run = sum_up;
+		pool_submit(pool, &jobs[i].job);
+	}
+	pool_cancel(pool);
+	mail = mailbox_take(&done);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ptr_equal(mail, &jobs[i].job.mail);
+		assert_true(jobs[i].job.is_cancelled);
+		assert_int_equal(jobs[i].sum, 0);
+		mail = mail->next;
+	}
+	assert_null(mail);
+	assert_int_equal(write(open[1], &byte, 1), 1);
+	pool_free(pool);
+	assert_ptr_equal(mailbox_take(&done), &gate.job.mail);
+	assert_false(gate.job.is_cancelled);
+	mailbox_release(&done);
+	for (unsigned i = 0; i < 2; i++) {
+		(void)close(running[i]);
+		(void)close(open[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +230,7 @@ int main(void)
 		cmocka_unit_test(descriptor_is_readable_while_there_is_mail),
 		cmocka_unit_test(a_closed_box_hands_out_what_is_in_it),
 		cmocka_unit_test(pool_finishes_every_job),
+		cmocka_unit_test(cancelled_jobs_come_back_unrun),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
