@@ -204,8 +204,8 @@ static bool may_write(struct net *net, struct web_ask *job)
 	if (wait_s == 0)
 		return true;
 	job->answer = json_pack(
-		"{s:i, s:s, s:o}", "status", 429, "code", "address-limit",
-		"detail",
+		"{s:i, s:I, s:s, s:o}", "status", 429, "retry_after",
+		(json_int_t)wait_s, "code", "address-limit", "detail",
 		json_sprintf("too many registrations or new tokens from this "
 			     "address; there is room again in %u s",
 			     wait_s));

@@ -22,9 +22,8 @@ enum {
 
 struct grid_entry {
 	int64_t match, turn, count;
-	char *text; /* owned; NULL: free */
-	size_t len;
-	uint64_t used; /* when, by the count of answers */
+	struct reply_ready reply; /* owned; no bytes: free */
+	uint64_t used;            /* when, by the count of answers */
 };
 
 struct grid_cache {
@@ -42,6 +41,7 @@ struct grid_job {
 	int64_t seen; /* states so far */
 	unsigned told;
 	bool is_failed; /* a picture could not be had */
+	struct reply_ready reply;
 };
 
 /* ---- the worker's part ---- */
@@ -103,7 +103,7 @@ static bool is_cut(void *context)
 {
 	const struct grid_job *job = context;
 
-	return atomic_load(&job->base.web->is_ending);
+	return web_job_is_cut(&job->base);
 }
 
 static int replay(struct grid_job *job, const struct row_record *record)
@@ -142,6 +142,13 @@ static void draw(struct web_job *web_job)
 		buf_add_format(&job->text, "],\"turns\":%lld}",
 			       (long long)job->seen);
 		row_record_release(record);
+		job->is_failed |= job->text.is_failed;
+		if (job->base.rc == 0 && !job->is_failed && job->told > 0) {
+			size_t len = job->text.len;
+
+			reply_ready_make(&job->reply, buf_detach(&job->text),
+					 len, true);
+		}
 	}
 	free(record);
 }
@@ -154,62 +161,71 @@ static struct grid_entry *find_entry(struct web *web, int64_t match,
 	for (size_t i = 0; web->grids != NULL && i < CACHE_MAX; i++) {
 		struct grid_entry *entry = &web->grids->entries[i];
 
-		if (entry->text != NULL && entry->match == match &&
+		if (entry->reply.bytes != NULL && entry->match == match &&
 		    entry->turn == turn && entry->count == count)
 			return entry;
 	}
 	return NULL;
 }
 
+static size_t entry_bytes(const struct reply_ready *reply)
+{
+	return reply->len + reply->packed_len;
+}
+
 static void drop_entry(struct grid_cache *cache, struct grid_entry *entry)
 {
-	cache->bytes -= entry->len;
-	free(entry->text);
+	cache->bytes -= entry_bytes(&entry->reply);
+	reply_ready_release(&entry->reply);
 	memset(entry, 0, sizeof(*entry));
 }
 
-/* A place for LEN bytes more: the ones that nobody has asked for longest go. */
-static struct grid_entry *make_room(struct grid_cache *cache, size_t len)
+/* The one that nobody has asked for longest, or (!is_taken) a free one. */
+static struct grid_entry *oldest(struct grid_cache *cache, bool is_taken)
 {
-	struct grid_entry *oldest;
+	struct grid_entry *found = NULL;
 
-	do {
-		oldest = &cache->entries[0];
-		for (size_t i = 1; i < CACHE_MAX; i++)
-			if (cache->entries[i].used < oldest->used)
-				oldest = &cache->entries[i];
-		if (oldest->text != NULL)
-			drop_entry(cache, oldest);
-		else if (cache->bytes + len > CACHE_BYTES)
-			for (size_t i = 0; i < CACHE_MAX; i++)
-				if (cache->entries[i].text != NULL)
-					drop_entry(cache, &cache->entries[i]);
-	} while (cache->bytes + len > CACHE_BYTES);
-	return oldest;
+	for (size_t i = 0; i < CACHE_MAX; i++) {
+		struct grid_entry *entry = &cache->entries[i];
+
+		if (is_taken && entry->reply.bytes == NULL)
+			continue;
+		if (found == NULL || entry->used < found->used)
+			found = entry;
+	}
+	return found;
 }
 
+/* Takes over JOB's reply. */
 static void keep(struct web *web, struct grid_job *job)
 {
+	size_t bytes = entry_bytes(&job->reply);
+	struct grid_cache *cache;
 	struct grid_entry *entry;
 
 	if (web->grids == NULL)
 		web->grids = xcalloc(1, sizeof(*web->grids));
+	cache = web->grids;
 	if (find_entry(web, job->match, job->turn, job->count) != NULL)
 		return;
-	entry = make_room(web->grids, job->text.len);
+	entry = oldest(cache, false);
+	if (entry->reply.bytes != NULL)
+		drop_entry(cache, entry);
+	while (cache->bytes > 0 && cache->bytes + bytes > CACHE_BYTES)
+		drop_entry(cache, oldest(cache, true));
 	entry->match = job->match;
 	entry->turn = job->turn;
 	entry->count = job->count;
-	entry->used = ++web->grids->clock;
-	entry->len = job->text.len;
-	entry->text = buf_detach(&job->text);
-	web->grids->bytes += entry->len;
+	entry->used = ++cache->clock;
+	entry->reply = job->reply;
+	cache->bytes += bytes;
+	memset(&job->reply, 0, sizeof(job->reply));
 }
 
 void grids_free(struct web *web)
 {
 	for (size_t i = 0; web->grids != NULL && i < CACHE_MAX; i++)
-		free(web->grids->entries[i].text);
+		reply_ready_release(&web->grids->entries[i].reply);
 	free(web->grids);
 	web->grids = NULL;
 }
@@ -225,7 +241,7 @@ static void finish_draw(struct web_job *web_job)
 	} else if (job->base.rc < 0) {
 		reply_store_problem(job->call, job->base.rc,
 				    job->base.error.text);
-	} else if (job->is_failed || job->text.is_failed) {
+	} else if (job->is_failed) {
 		reply_problem(job->call, 422, "too-large",
 			      "these pictures are too many, or there are none");
 	} else if (job->told == 0) {
@@ -233,10 +249,10 @@ static void finish_draw(struct web_job *web_job)
 			      "match %lld has the turns 0 to %lld",
 			      (long long)job->match, (long long)job->seen - 1);
 	} else {
-		reply_bytes(job->call, 200, REPLY_JSON, job->text.data,
-			    job->text.len);
+		reply_prepared(job->call, REPLY_JSON, &job->reply);
 		keep(web, job);
 	}
+	reply_ready_release(&job->reply);
 	buf_release(&job->text);
 	free(job);
 }
@@ -269,7 +285,7 @@ void api_grids(struct web_call *call)
 			return;
 		}
 		entry->used = ++web->grids->clock;
-		reply_bytes(call, 200, REPLY_JSON, entry->text, entry->len);
+		reply_prepared(call, REPLY_JSON, &entry->reply);
 		return;
 	}
 	job = xcalloc(1, sizeof(*job));
@@ -280,8 +296,6 @@ void api_grids(struct web_call *call)
 	buf_init(&job->text, ANSWER_BYTES);
 	job->base.work = draw;
 	job->base.finish = finish_draw;
-	if (web_submit(web, &job->base))
-		return;
-	free(job);
-	reply_problem(call, 503, "busy", "too many requests wait already");
+	if (!web_submit(call, &job->base))
+		free(job);
 }

@@ -211,22 +211,6 @@ void api_maps(struct web_call *call)
 		reply_page(call, "maps", list, next);
 }
 
-void api_map(struct web_call *call)
-{
-	struct store_error error;
-	char *bytes;
-	size_t len;
-	int err = store_web_map(call->web->store, call->args[0], call->args[1],
-				&bytes, &len, &error);
-
-	if (err < 0) {
-		reply_store_problem(call, err, error.text);
-		return;
-	}
-	reply_bytes(call, 200, "application/octet-stream", bytes, len);
-	free(bytes);
-}
-
 /* ---- tournaments ---- */
 
 void api_tournaments(struct web_call *call)

@@ -54,7 +54,8 @@ static void write_document(struct web_job *web_job)
 	json_decref(document);
 	row_record_release(&record);
 	if (text != NULL)
-		reply_ready_make(&job->reply, text, len);
+		reply_ready_make(&job->reply, text, len,
+				 reply_may_pack(job->call));
 }
 
 static void finish_document(struct web_job *web_job)
@@ -85,8 +86,6 @@ void api_record(struct web_call *call)
 	job->id = call->numbers[0];
 	job->base.work = write_document;
 	job->base.finish = finish_document;
-	if (web_submit(call->web, &job->base))
-		return;
-	free(job);
-	reply_problem(call, 503, "busy", "too many requests wait already");
+	if (!web_submit(call, &job->base))
+		free(job);
 }

@@ -62,7 +62,7 @@ static void make_table(struct web_job *web_job)
 	text = json_dumps(table, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	json_decref(table);
 	if (text != NULL)
-		reply_ready_make(&job->reply, text, strlen(text));
+		reply_ready_make(&job->reply, text, strlen(text), true);
 	job->took_us = clock_now_us() - begun_us;
 }
 
@@ -192,12 +192,13 @@ static void submit(struct web_call *call, int64_t stamp)
 	job->calls = call;
 	job->base.work = make_table;
 	job->base.finish = finish_table;
-	if (web_submit(web, &job->base)) {
-		LIST_INSERT_HEAD(&web->tables->jobs, job, link);
+	if (!web_submit(call, &job->base)) {
+		free(job);
 		return;
 	}
-	free(job);
-	reply_problem(call, 503, "busy", "too many requests wait already");
+	/* Others may join, and it is kept. */
+	web_job_share(&job->base);
+	LIST_INSERT_HEAD(&web->tables->jobs, job, link);
 }
 
 void api_tournament_table(struct web_call *call)

@@ -27,21 +27,24 @@ static const char *bearer(const struct web_call *call)
 
 /*
  * The other side's reply: {"status": 201, "body": {...}}, or {"status": 409,
- * "code": "name-taken", "detail": "..."}.
+ * "code": "name-taken", "detail": "...", "retry_after": 180 (seconds, or none)}.
  */
 static void finish(struct web_call *call, json_t *reply)
 {
 	json_int_t status = 503;
+	json_int_t retry_after_s = 0;
 	const char *code = NULL, *detail = NULL;
 	json_t *body = NULL;
 
 	if (reply == NULL ||
-	    json_unpack(reply, "{s:I, s?o, s?s, s?s}", "status", &status,
-			"body", &body, "code", &code, "detail", &detail) != 0) {
+	    json_unpack(reply, "{s:I, s?o, s?s, s?s, s?I}", "status", &status,
+			"body", &body, "code", &code, "detail", &detail,
+			"retry_after", &retry_after_s) != 0) {
 		reply_problem(call, 503, "shutdown",
 			      "the server is about to end");
 		return;
 	}
+	call->retry_after_s = (unsigned)retry_after_s;
 	if (body != NULL)
 		reply_json(call, (unsigned)status, json_incref(body));
 	else

@@ -292,7 +292,7 @@ static void make_pages(struct board *board, enum board_kind kind)
 		bytes = text.is_failed ? NULL : malloc(text.len);
 		if (bytes != NULL) {
 			memcpy(bytes, text.data, text.len);
-			reply_ready_make(&page->reply, bytes, text.len);
+			reply_ready_make(&page->reply, bytes, text.len, true);
 			count++;
 		}
 		buf_release(&text);
@@ -451,10 +451,7 @@ void boards_refresh(struct web *web)
 	LIST_INIT(&job->boards);
 	job->base.work = make_boards;
 	job->base.finish = finish_boards;
-	if (!web_submit(web, &job->base)) {
-		free(job);
-		return;
-	}
+	web_submit_own(web, &job->base);
 	web->stamp = stamp;
 	web->has_boards_job = true;
 }

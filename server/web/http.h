@@ -133,6 +133,12 @@ void http_server_counts(const struct http_server *server,
 void http_reply(struct http_request *request,
 		const struct http_response *response);
 /*
+ * BYTES are kept in memory till REQUEST is answered, to make the answer from:
+ * they count as if they waited for the client. False: it has no room for them
+ * in its share, and they are not counted.
+ */
+bool http_hold(struct http_request *request, size_t bytes) WARN_UNUSED;
+/*
  * Begin an answer of unknown length: the body of RESPONSE is its first part.
  */
 void http_begin(struct http_request *request,

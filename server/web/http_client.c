@@ -52,11 +52,11 @@ void http_conn_set_client(struct http_conn *conn, const char *address)
 	conn->client = now;
 	if (now != NULL) {
 		now->nconns++;
-		now->queued += conn->queued;
+		now->queued += conn->queued + conn->held;
 	}
 	if (old == NULL)
 		return;
-	old->queued -= conn->queued;
+	old->queued -= conn->queued + conn->held;
 	if (--old->nconns == 0) {
 		LIST_REMOVE(old, link);
 		free(old);
@@ -68,6 +68,13 @@ void http_conn_count(struct http_conn *conn, size_t queued)
 	conn->server->queued += queued - conn->queued;
 	conn->client->queued += queued - conn->queued;
 	conn->queued = queued;
+}
+
+void http_conn_hold(struct http_conn *conn, size_t bytes)
+{
+	conn->server->queued += bytes - conn->held;
+	conn->client->queued += bytes - conn->held;
+	conn->held = bytes;
 }
 
 bool http_conn_has_room(const struct http_conn *conn, size_t len)

@@ -139,6 +139,7 @@ void http_conn_kill(struct http_conn *conn)
 	(void)evbuffer_remove_cb(bufferevent_get_output(conn->bev), on_output,
 				 conn);
 	http_conn_count(conn, 0);
+	http_conn_hold(conn, 0);
 	http_conn_set_client(conn, NULL);
 	drop_all_input(conn);
 	TAILQ_REMOVE(&server->conns, conn, link);
@@ -232,6 +233,7 @@ static void put_head(struct http_conn *conn, const struct http_request *request,
 static void conn_flush(struct http_conn *conn)
 {
 	conn->request = NULL;
+	http_conn_hold(conn, 0);
 	set_state(conn, HTTP_SENDING, (int64_t)SEND_S_MAX * 1000000);
 	if (conn->queued == 0)
 		conn_sent(conn);
@@ -283,6 +285,19 @@ void http_reply(struct http_request *request,
 	put_body(conn, request, response);
 	conn_flush(conn);
 	request_free(request);
+}
+
+bool http_hold(struct http_request *request, size_t bytes)
+{
+	struct http_conn *conn = request->conn;
+
+	if (conn == NULL)
+		return true;
+	http_conn_hold(conn, 0);
+	if (!http_conn_has_room(conn, bytes))
+		return false;
+	http_conn_hold(conn, bytes);
+	return true;
 }
 
 void http_begin(struct http_request *request,

@@ -35,7 +35,7 @@ enum http_state {
 struct http_client {
 	LIST_ENTRY(http_client) link;
 	unsigned nconns;
-	size_t queued; /* bytes that wait for it */
+	size_t queued; /* bytes that wait for it, or are held for it */
 	char address[HTTP_ADDRESS_BYTES];
 };
 
@@ -48,7 +48,8 @@ struct http_conn {
 	enum http_state state;
 	int64_t until_us; /* when patience with this state ends */
 	size_t seen;      /* of the head, looked at */
-	size_t queued;    /* of server->queued and client->queued */
+	size_t queued;    /* in the output: of server->queued, client->queued */
+	size_t held;      /* of them too: http_hold() */
 	bool has_eof;     /* the client has sent its FIN */
 	bool is_last;     /* close after this reply */
 	bool is_proxy;    /* of settings.proxies */
@@ -68,7 +69,7 @@ struct http_server {
 	TAILQ_HEAD(, http_conn) dead;
 	LIST_HEAD(, http_client) clients[HTTP_BUCKETS]; /* by address */
 	struct http_counts counts;
-	size_t queued; /* bytes that wait for clients */
+	size_t queued; /* bytes that wait for clients, or are held for them */
 	bool is_resting;
 	struct log_rate full_log;
 	char head[HTTP_HEAD_BYTES]; /* for one call; wiped again */
@@ -100,6 +101,8 @@ struct http_client *http_client_find(struct http_server *server,
 void http_conn_set_client(struct http_conn *conn, const char *address);
 /* QUEUED bytes wait for CONN now. */
 void http_conn_count(struct http_conn *conn, size_t queued);
+/* BYTES are held to make what CONN is told. */
+void http_conn_hold(struct http_conn *conn, size_t bytes);
 /* Whether LEN bytes more may wait, of all and of its address's share. */
 bool http_conn_has_room(const struct http_conn *conn, size_t len);
 

@@ -18,10 +18,11 @@ enum {
 	GZIP_LEVEL = 3,
 	HEADERS_BYTES = 1024,
 	DETAIL_BYTES = 640,
+	RETRY_BYTES = 40,
 	GZIP_WINDOW = 15 + 16, /* zlib's way to say gzip */
 };
 
-#define RETRY_AFTER "Retry-After: 5\r\n"
+enum { RETRY_AFTER_S = 5 };
 
 /* FNV-1a, 64 bits: tells replies apart, no more. */
 static uint64_t digest(const char *bytes, size_t len)
@@ -85,6 +86,12 @@ static void make_tag(const char *bytes, size_t len, char ret[REPLY_TAG_BYTES])
 		       digest(bytes, len));
 }
 
+static void put_retry(unsigned seconds, char ret[RETRY_BYTES])
+{
+	(void)snprintf(ret, RETRY_BYTES, "Retry-After: %u\r\n",
+		       seconds > 0 ? seconds : (unsigned)RETRY_AFTER_S);
+}
+
 /* Answer with READY as it is: what it has of a compressed form is sent. */
 static void send_ready(struct web_call *call, unsigned status, const char *type,
 		       const struct reply_ready *ready)
@@ -92,6 +99,7 @@ static void send_ready(struct web_call *call, unsigned status, const char *type,
 	struct http_request *request = call->request;
 	const char *known = http_head_get(&request->head, "if-none-match");
 	char headers[HEADERS_BYTES];
+	char retry[RETRY_BYTES] = "";
 	struct http_response response = { status, type, headers, ready->bytes,
 					  ready->len };
 	bool is_packed = ready->packed != NULL;
@@ -105,14 +113,14 @@ static void send_ready(struct web_call *call, unsigned status, const char *type,
 		response.body = ready->packed;
 		response.len = ready->packed_len;
 	}
+	if (status == 503 || status == 429)
+		put_retry(call->retry_after_s, retry);
 	(void)snprintf(headers, sizeof(headers), "%s%s%s%s%s%s", REPLY_HEADERS,
 		       status == 200 ? "ETag: " : "",
 		       status == 200 ? ready->tag : "",
 		       status == 200 ? "\r\n" : "",
 		       is_packed ? "Content-Encoding: gzip\r\n" : "",
-		       status == 401 ? "WWW-Authenticate: Bearer\r\n"
-		       : status == 503 || status == 429 ? RETRY_AFTER
-							: "");
+		       status == 401 ? "WWW-Authenticate: Bearer\r\n" : retry);
 	http_reply(request, &response);
 	call_free(call);
 }
@@ -133,13 +141,19 @@ void reply_bytes(struct web_call *call, unsigned status, const char *type,
 	free(ready.packed);
 }
 
-void reply_ready_make(struct reply_ready *ready, char *bytes_take, size_t len)
+bool reply_may_pack(const struct web_call *call)
+{
+	return takes_gzip(call->request);
+}
+
+void reply_ready_make(struct reply_ready *ready, char *bytes_take, size_t len,
+		      bool to_pack)
 {
 	memset(ready, 0, sizeof(*ready));
 	ready->bytes = bytes_take;
 	ready->len = len;
 	make_tag(bytes_take, len, ready->tag);
-	if (len >= GZIP_LEAST)
+	if (to_pack && len >= GZIP_LEAST)
 		ready->packed =
 			compress_bytes(bytes_take, len, &ready->packed_len);
 }
@@ -264,11 +278,14 @@ void reply_refusal(const struct http_refusal *refusal, struct buf *ret_headers,
 		problem_text(refusal->status,
 			     refusal->status == 503 ? "busy" : "bad-request",
 			     refusal->detail);
+	char retry[RETRY_BYTES];
 
 	(void)arg;
 	buf_add_text(ret_headers, REPLY_HEADERS);
-	if (refusal->status == 503)
-		buf_add_text(ret_headers, RETRY_AFTER);
+	if (refusal->status == 503) {
+		put_retry(0, retry);
+		buf_add_text(ret_headers, retry);
+	}
 	buf_add_text(ret_body, text);
 	free(text);
 }

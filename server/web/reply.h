@@ -6,6 +6,7 @@
 #ifndef HILL_WEB_REPLY_H
 #define HILL_WEB_REPLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,8 +42,14 @@ struct reply_ready {
 	char tag[REPLY_TAG_BYTES];
 };
 
-/* Any thread. BYTES (malloc's) are taken over. */
-void reply_ready_make(struct reply_ready *ready, char *bytes_take, size_t len);
+/*
+ * Any thread. BYTES (malloc's) are taken over. TO_PACK: its compressed form
+ * may be asked for, too.
+ */
+void reply_ready_make(struct reply_ready *ready, char *bytes_take, size_t len,
+		      bool to_pack);
+/* Whether CALL's client takes a compressed reply. */
+bool reply_may_pack(const struct web_call *call);
 /* All zero is fine. */
 void reply_ready_release(struct reply_ready *ready);
 /* Answer CALL with READY, which stays its owner's: 200, or 304. */

@@ -56,6 +56,8 @@ struct web_call {
 	const char *args[ROUTE_ARGS_MAX];
 	int64_t numbers[ROUTE_ARGS_MAX];
 	int64_t values[ROUTE_PARAMS_MAX]; /* numbers and times of the query */
+	/* told in a 429 or 503; 0: the usual one */
+	unsigned retry_after_s;
 	/* a stream's or a job's own */
 	void *state;
 };

@@ -2,7 +2,8 @@
 /*
  * stream.c - answers that may be long: transcripts, notes, exports. They are
  * made piece by piece as the client takes them, so a slow one costs a piece
- * of memory and holds no transaction open.
+ * of memory, and what is stored of the match, packed; it holds no transaction
+ * open.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -219,6 +220,27 @@ static void read_record(struct web_job *web_job)
 					&job->stream->record, &job->base.error);
 }
 
+/*
+ * Of the record only what is told from now on stays, as the client may take
+ * its time. Its bytes.
+ */
+static size_t keep_needed(struct stream *stream)
+{
+	struct row_record *record = &stream->record;
+	bool is_transcript = stream->make == make_transcript;
+
+	free(record->map_data);
+	free(record->samples);
+	free(is_transcript ? record->notes : record->transcript);
+	record->map_data = NULL;
+	record->samples = NULL;
+	if (is_transcript)
+		record->notes = NULL;
+	else
+		record->transcript = NULL;
+	return is_transcript ? record->transcript_len : record->notes_len;
+}
+
 static void finish_record(struct web_job *web_job)
 {
 	struct record_job *job = (struct record_job *)(void *)web_job;
@@ -229,6 +251,11 @@ static void finish_record(struct web_job *web_job)
 	if (job->base.rc < 0) {
 		stream->call = NULL;
 		reply_store_problem(call, job->base.rc, job->base.error.text);
+		stream_free(stream);
+	} else if (!http_hold(call->request, keep_needed(stream))) {
+		stream->call = NULL;
+		reply_problem(call, 503, "busy",
+			      "too much waits for your address already");
 		stream_free(stream);
 	} else {
 		if (stream->make == make_transcript)
@@ -255,11 +282,10 @@ static void stream_record(struct web_call *call,
 	job->id = call->numbers[0];
 	job->base.work = read_record;
 	job->base.finish = finish_record;
-	if (web_submit(call->web, &job->base))
+	if (web_submit(call, &job->base))
 		return;
 	free(job->stream);
 	free(job);
-	reply_problem(call, 503, "busy", "too many requests wait already");
 }
 
 void api_transcript(struct web_call *call)

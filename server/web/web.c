@@ -206,26 +206,84 @@ json_t *web_body(struct web_call *call)
 
 /* ---- jobs ---- */
 
+bool web_job_is_cut(const struct web_job *job)
+{
+	return atomic_load(&job->is_unwanted) ||
+	       atomic_load(&job->web->is_ending);
+}
+
 static void run_job(struct pool_job *pool_job)
 {
 	struct web_job *job = (struct web_job *)(void *)pool_job;
 
-	if (atomic_load(&job->web->is_ending)) {
+	if (web_job_is_cut(job)) {
 		job->rc = -ECANCELED;
 		return;
 	}
 	job->work(job);
 }
 
-bool web_submit(struct web *web, struct web_job *job)
+void web_submit_own(struct web *web, struct web_job *job)
 {
-	if (web->njobs == WEB_JOBS_MAX)
-		return false;
-	web->njobs++;
 	job->web = web;
 	job->job.run = run_job;
+	LIST_INSERT_HEAD(&web->jobs, job, link);
 	pool_submit(web->pool, &job->job);
+}
+
+static void on_client_gone(struct http_request *request, void *arg)
+{
+	struct web_job *job = arg;
+
+	(void)request;
+	atomic_store(&job->is_unwanted, true);
+}
+
+/*
+ * A job goes on counting when its client has gone: who asks and hangs up
+ * again and again has no more of the worker than who waits.
+ */
+static unsigned count_jobs(const struct web *web, const char *address)
+{
+	const struct web_job *job;
+	unsigned count = 0;
+
+	LIST_FOREACH(job, &web->jobs, link)
+	count += strcmp(job->address, address) == 0;
+	return count;
+}
+
+bool web_submit(struct web_call *call, struct web_job *job)
+{
+	struct web *web = call->web;
+	struct http_request *request = call->request;
+
+	if (web->njobs == WEB_JOBS_MAX) {
+		reply_problem(call, 503, "busy",
+			      "too many requests wait already");
+		return false;
+	}
+	if (count_jobs(web, request->address) >= WEB_JOBS_SHARE) {
+		reply_problem(call, 503, "busy",
+			      "%d requests of your address wait already",
+			      (int)WEB_JOBS_SHARE);
+		return false;
+	}
+	web->njobs++;
+	(void)snprintf(job->address, sizeof(job->address), "%s",
+		       request->address);
+	job->request = request;
+	request->arg = job;
+	request->on_gone = on_client_gone;
+	web_submit_own(web, job);
 	return true;
+}
+
+void web_job_share(struct web_job *job)
+{
+	if (job->request != NULL)
+		job->request->on_gone = NULL;
+	job->request = NULL;
 }
 
 static void finish_jobs(struct web *web)
@@ -237,7 +295,9 @@ static void finish_jobs(struct web *web)
 		struct web_job *job = (struct web_job *)(void *)MAIL_OF(
 			mail, struct pool_job, mail);
 
-		web->njobs--;
+		LIST_REMOVE(job, link);
+		web->njobs -= job->address[0] != '\0';
+		web_job_share(job);
 		job->finish(job);
 		mail = next;
 	}
@@ -353,6 +413,7 @@ int web_new(struct web **ret, const struct web_settings *settings,
 	LIST_INIT(&web->boards);
 	LIST_INIT(&web->subscribers);
 	LIST_INIT(&web->commands);
+	LIST_INIT(&web->jobs);
 	rc = mailbox_init(&web->inbox, true);
 	if (rc < 0) {
 		free(web->database);

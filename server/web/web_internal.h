@@ -28,9 +28,11 @@
 #include "server/web/web.h"
 
 enum {
-	WEB_JOBS_MAX = 64,         /* that wait for the worker */
+	WEB_JOBS_MAX = 64,         /* of clients, that wait for the worker */
+	WEB_JOBS_SHARE = 8,        /* an address has so many of them, at most */
 	WEB_COMMANDS_MAX = 64,     /* that wait for the loop's answer */
 	WEB_SUBSCRIBERS_MAX = 256, /* clients of events */
+	WEB_TOLD_MAX = 4096,       /* matches that an event can go on from */
 	WEB_BODY_BYTES = 65536,
 	WEB_OUTPUT_BYTES = 64 * 1024 * 1024,
 	WEB_OUTPUT_SHARE = 8, /* an address has so much of it, at most */
@@ -44,13 +46,20 @@ struct grid_cache;
 struct table_cache;
 
 /*
- * Work for the worker; FINISH runs on web's thread and frees it. At the end of
- * the program what still waits is not done: it finishes with -ECANCELED.
+ * Work for the worker; FINISH runs on web's thread and frees it. What nobody
+ * waits for any more, as its client has gone or the program ends, is not done:
+ * it finishes with -ECANCELED.
  */
 struct web_job {
 	struct pool_job job; /* first */
 	struct web *web;     /* borrowed; workers use `worker`, `is_ending` */
-	int rc;              /* of WORK: 0 or -errno with `error` */
+	/* ---- web.c's own ---- */
+	LIST_ENTRY(web_job) link;
+	struct http_request *request; /* borrowed; NULL: nobody's, or all's */
+	char address[64];             /* whom it counts for; "": nobody */
+	atomic_bool is_unwanted;      /* the client has gone */
+	/* ---- the job's ---- */
+	int rc; /* of WORK: 0 or -errno with `error` */
 	struct store_error error;
 	void (*work)(struct web_job *job);
 	void (*finish)(struct web_job *job);
@@ -78,9 +87,10 @@ struct web {
 	pthread_t thread;
 	bool is_running;
 	bool is_stopping;
-	atomic_bool is_ending; /* any thread reads it */
-	unsigned njobs;
-	int64_t started_us; /* wall clock */
+	atomic_bool is_ending;     /* any thread reads it */
+	LIST_HEAD(, web_job) jobs; /* borrowed; submitted and not finished */
+	unsigned njobs;            /* of clients */
+	int64_t started_us;        /* wall clock */
 
 	struct web_feed feed; /* the last one; `saved` is used up */
 	int64_t fed_us;       /* when it came, monotonic */
@@ -92,6 +102,8 @@ struct web {
 
 	LIST_HEAD(, subscriber) subscribers;
 	unsigned nsubscribers;
+	int64_t told[WEB_TOLD_MAX]; /* matches as they were stored: a ring */
+	uint64_t ntold;             /* the next one's place in it, modulo */
 	int64_t heartbeat_us;
 	uint64_t dropped_subscribers;
 	LIST_HEAD(, web_command) commands;
@@ -102,8 +114,18 @@ struct web {
 };
 
 /* ---- web.c ---- */
-/* Have JOB (base first) done by the worker. False: too many wait. */
-bool web_submit(struct web *web, struct web_job *job) WARN_UNUSED;
+/*
+ * Have JOB (base first) done by the worker for CALL, which JOB's FINISH
+ * answers. False: too many wait, of all or of CALL's address; CALL has been
+ * refused then, and JOB is still the caller's.
+ */
+bool web_submit(struct web_call *call, struct web_job *job) WARN_UNUSED;
+/* CALL waits no more for JOB alone: it is done even if its client goes. */
+void web_job_share(struct web_job *job);
+/* Have JOB done for the server itself: outside all bounds. */
+void web_submit_own(struct web *web, struct web_job *job);
+/* Whether nobody waits for JOB any more; the worker asks it in long work. */
+bool web_job_is_cut(const struct web_job *job);
 /*
  * Have COMMAND (taken over) carried out by the writing side; then FINISH is
  * called with CALL, which it answers, and the reply (borrowed). Refuses CALL

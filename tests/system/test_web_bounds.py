@@ -5,11 +5,13 @@ import json
 import os
 import re
 import socket
+import zlib
 
 import pytest
 
+from arena import add_rabbits
 from conftest import wait_until
-from web import API, Web, insert, open_database, start_web
+from web import API, Web, add_match, insert, open_database, start_web
 
 BIG = 12 * 1024 * 1024  # more than an address's share, and than sockets take in
 PROXY = "127.0.0.9"
@@ -91,11 +93,11 @@ def test_slow_readers_of_one_address_leave_room_for_others(big_map, is_proxied):
         return From(big_map, f"127.0.0.{number}"), ()
 
     greedy, name = somebody(2)
-    links = [greedy.link("/maps/rabbit-runner/big.map", *name) for _ in range(10)]
+    links = [greedy.link("/maps/rabbit-runner/big.map", *name) for _ in range(8)]
     replies = [head(link) for link in links]
     served = [link for link, reply in zip(links, replies) if reply[0] == 200]
     refused = [headers for status, headers in replies if status != 200]
-    assert len(served) == 1 and len(refused) == 9
+    assert len(served) == 1 and len(refused) == 7
     for headers in refused:
         assert headers["Retry-After"] == "5" and headers["Connection"] == "close"
         assert headers["Content-Type"] == "application/problem+json"
@@ -121,6 +123,40 @@ def test_slow_readers_of_one_address_leave_room_for_others(big_map, is_proxied):
         link.close()
         return status == 200
     wait_until("its share is free again", is_served_again)
+
+
+def test_transcripts_that_are_told_slowly_count(start_hilld, tmp_path):
+    """What is kept to tell the rest from is bounded as what waits for the client."""
+    server = start_hilld()
+    add_rabbits(server)
+    server.add_bot("ant")
+    server.stop()
+    with open_database(server.database) as c:
+        instance = insert(c, "instance", map_id=1, params="turns=3", seats=1, seed=1)
+        add_match(c, 1, instance, [1], 1)
+        replies = b"".join(b"\0\x64" + os.urandom(100) for _ in range(50_000))
+        c.execute("UPDATE transcript SET transcript = ?", (zlib.compress(b"\1" + replies, 1),))
+    _, web = start_web(start_hilld, tmp_path)
+    path = "/matches/1/transcript"
+    first = From(web, "127.0.0.2").link(path)
+    assert head(first)[0] == 200
+    second = From(web, "127.0.0.2").link(path)
+    status, headers = read_reply(second)
+    assert status == 503 and headers["Retry-After"] == "5"
+    other = From(web, "127.0.0.3").link(path)
+    assert head(other)[0] == 200
+    # The notes are few, and what is small may wait as well.
+    ask(second, "/matches/1/notes")
+    assert head(second)[0] == 200
+    for link in (second, other):
+        link.close()
+    left = b""
+    while not left.endswith(b"0\r\n\r\n"):
+        left = left[-8:] + first.recv(1 << 20)
+    # All is told: nothing is kept any more, on the same link.
+    ask(first, path)
+    assert head(first)[0] == 200
+    first.close()
 
 
 def test_a_client_behind_a_proxy_is_bounded_by_itself(start_hilld, tmp_path):

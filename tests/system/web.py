@@ -7,8 +7,10 @@ import pathlib
 import re
 import socket
 import sqlite3
+import time
 import zlib
 
+from arena import add_rabbits
 from conftest import wait_until
 
 API = "/api/v1"
@@ -107,6 +109,34 @@ def open_database(path):
     connection = sqlite3.connect(path, timeout=60)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+# A turn of so many crushers takes its time.
+CROWDED_MAP = b"\n".join([b"#" * 82, b"#s" + b" c" * 39 + b"e#",
+                          *[b"#" + b" c" * 40 + b"#"] * 60, b"#" * 82, b""])
+
+
+def start_slow_pictures(start_hilld, tmp_path):
+    """A hilld with an API; a match whose picture takes half a second or more, and how long."""
+    server = start_hilld()
+    add_rabbits(server, "rabbits", data=CROWDED_MAP)
+    server.add_bot("ant")
+    server.stop()
+    with open_database(server.database) as c:
+        for number in range(1, 7):
+            turns = 1000 * 2 ** number
+            instance = insert(c, "instance", map_id=1, params=f"turns={turns}", seats=1, seed=number)
+            add_match(c, 1, instance, [1], number)
+            c.execute("UPDATE transcript SET transcript = ? WHERE match_id = ?",
+                      (zlib.compress(b"\1" + b"\0\4move" * turns), number))
+    server, web = start_web(start_hilld, tmp_path)
+    for number in range(1, 7):
+        begun = time.monotonic()
+        web.get(f"/matches/{number}/grids")
+        seconds = time.monotonic() - begun
+        if seconds > 0.5:
+            break
+    return server, web, number, seconds
 
 
 # ---- the document's own promises ---------------------------------------------
