@@ -55,6 +55,9 @@ int store_web_matches(struct store *store, const struct web_filter *filter,
 		      struct store_error *error) WARN_UNUSED;
 int store_web_match(struct store *store, int64_t id, json_t **ret,
 		    struct store_error *error) WARN_UNUSED;
+/* When match ID ended: microseconds of the wall clock. 0, -ENOENT, -errno. */
+int store_web_match_ended(struct store *store, int64_t id, int64_t *ret_us,
+			  struct store_error *error) WARN_UNUSED;
 /*
  * The whole of match ID for a replay: -EACCES while it is not all for the
  * public. *RET is the caller's: row_record_release().

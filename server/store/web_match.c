@@ -193,6 +193,28 @@ int store_web_match(struct store *store, int64_t id, json_t **ret,
 	return web_end(store, err, NULL);
 }
 
+int store_web_match_ended(struct store *store, int64_t id, int64_t *ret_us,
+			  struct store_error *error)
+{
+	struct query query;
+	int err = web_begin(store, error);
+
+	if (err != 0)
+		return err;
+	query_open(&query, store->read,
+		   "SELECT ended_us FROM match WHERE id = ?1", error);
+	query_bind_i64(&query, 1, id);
+	err = query_step(&query);
+	if (err > 0)
+		*ret_us = query_i64(&query, 0);
+	query_close(&query);
+	if (err == 0) {
+		store_error_set(error, "there is no match %lld", (long long)id);
+		err = -ENOENT;
+	}
+	return web_end(store, err < 0 ? err : 0, NULL);
+}
+
 /* Hidden bots have no name, here as elsewhere; guests, whose bot is, have. */
 static int mask_seats(struct db *db, struct row_match *match,
 		      struct store_error *error)

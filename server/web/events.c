@@ -5,6 +5,8 @@
  * A client that takes its events slower than they come is told so in an event
  * and cut off; it may come again with Last-Event-ID, which for matches is the
  * last match's id: what it missed is sent first, as far as one page goes.
+ * Matches come in the order in which they are stored, which is not that of
+ * their ids; so the last ones told are remembered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@ enum {
 	HEARTBEAT_US = 15 * 1000000,
 	EVENT_BYTES = 128 * 1024,
 	MISSED_MAX = 100, /* events that are sent again */
+	OVERLAP_US = 60 * 1000000,
 };
 
 enum topic { TOPIC_MATCHES, TOPIC_STANDINGS };
@@ -103,6 +106,7 @@ void events_tell_match(struct web *web, int64_t id)
 	json_t *match;
 	char *data;
 
+	web->told[web->ntold++ % WEB_TOLD_MAX] = id;
 	LIST_FOREACH(subscriber, &web->subscribers, link)
 	is_wanted |= subscriber->topic == TOPIC_MATCHES;
 	/* What is not for the public is not found. */
@@ -176,33 +180,92 @@ static struct subscriber *subscribe(struct web_call *call, enum topic topic)
 	return subscriber;
 }
 
-/* The matches after LAST, oldest first. */
-static void send_missed(struct subscriber *subscriber, int64_t last)
+static void add_match(struct buf *out, const json_t *match)
+{
+	char *data = json_dumps(match, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	if (data != NULL)
+		add_event(out, "match",
+			  json_integer_value(json_object_get(match, "id")),
+			  data);
+	free(data);
+}
+
+/* Where in web->told the match after LAST is; false: LAST is not known. */
+static bool find_told(const struct web *web, int64_t last, uint64_t *ret)
+{
+	for (uint64_t i = web->ntold; i > 0 && web->ntold - i < WEB_TOLD_MAX;
+	     i--) {
+		if (web->told[(i - 1) % WEB_TOLD_MAX] != last)
+			continue;
+		*ret = i;
+		return true;
+	}
+	return false;
+}
+
+/* Those that were stored since the one before place FROM of web->told. */
+static void add_told(struct subscriber *subscriber, uint64_t from,
+		     struct buf *out)
+{
+	struct web *web = subscriber->call->web;
+
+	if (web->ntold - from > MISSED_MAX)
+		from = web->ntold - MISSED_MAX;
+	for (; from < web->ntold; from++) {
+		struct store_error error;
+		json_t *match;
+
+		if (store_web_match(web->store, web->told[from % WEB_TOLD_MAX],
+				    &match, &error) < 0)
+			continue;
+		if (wants(subscriber, TOPIC_MATCHES,
+			  json_string_value(json_object_get(match, "ladder"))))
+			add_match(out, match);
+		json_decref(match);
+	}
+}
+
+/*
+ * LAST was told by an earlier run of the server, or long ago. What was stored
+ * after it has ended after it, but for the moment that a result waits for the
+ * disk: from some time before it on all are sent, some of them again.
+ */
+static void add_since(struct subscriber *subscriber, int64_t last,
+		      struct buf *out)
 {
 	struct web *web = subscriber->call->web;
 	struct web_filter filter = { .ladder = subscriber->ladder,
 				     .limit = MISSED_MAX };
-	struct buf text = BUF_INIT(MISSED_MAX * EVENT_BYTES);
 	struct store_error error;
 	int64_t next;
 	json_t *list;
 
+	if (store_web_match_ended(web->store, last, &filter.since_us, &error) <
+	    0)
+		return;
+	filter.since_us -= OVERLAP_US;
 	if (store_web_matches(web->store, &filter, &list, &next, &error) < 0)
 		return;
 	for (size_t i = json_array_size(list); i-- > 0;) {
-		json_t *match = json_array_get(list, i);
-		int64_t id = json_integer_value(json_object_get(match, "id"));
-		char *data =
-			id > last ? json_dumps(match,
-					       JSON_COMPACT |
-						       JSON_REAL_PRECISION(15))
-				  : NULL;
+		const json_t *match = json_array_get(list, i);
 
-		if (data != NULL)
-			add_event(&text, "match", id, data);
-		free(data);
+		if (json_integer_value(json_object_get(match, "id")) != last)
+			add_match(out, match);
 	}
 	json_decref(list);
+}
+
+/* What came after match LAST, in the order of its coming. */
+static void send_missed(struct subscriber *subscriber, int64_t last)
+{
+	struct buf text = BUF_INIT(MISSED_MAX * EVENT_BYTES);
+	uint64_t from;
+
+	if (find_told(subscriber->call->web, last, &from))
+		add_told(subscriber, from, &text);
+	else
+		add_since(subscriber, last, &text);
 	if (text.len > 0 && !text.is_failed)
 		(void)http_send(subscriber->call->request, text.data, text.len);
 	buf_release(&text);
