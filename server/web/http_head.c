@@ -282,6 +282,32 @@ static int parse_header(struct parser *parser, char *line)
 	return take_header(parser, header);
 }
 
+/*
+ * RFC 9112, 3.2: one Host, and one that names a host (RFC 3986, 3.2.2) and
+ * perhaps a port, or none. Nothing here goes by it, but what stands in front
+ * of us may.
+ */
+static int check_host(struct parser *parser, const struct http_head *head)
+{
+	static const char fit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "abcdefghijklmnopqrstuvwxyz0123456789"
+				  "-._~%!$&'()*+,;=[]:";
+	const char *host = NULL;
+
+	for (unsigned i = 0; i < head->nheaders; i++) {
+		if (strcmp(head->headers[i].name, "host") != 0)
+			continue;
+		if (host != NULL)
+			return refuse(parser, 400, "there are two Hosts");
+		host = head->headers[i].value;
+	}
+	if (host == NULL && head->minor == 1)
+		return refuse(parser, 400, "HTTP/1.1 needs a Host");
+	if (host != NULL && host[strspn(host, fit)] != '\0')
+		return refuse(parser, 400, "this is no Host");
+	return 0;
+}
+
 int http_head_parse(const char *bytes, size_t len, struct http_head *ret,
 		    struct http_refusal *ret_refusal)
 {
@@ -316,8 +342,8 @@ int http_head_parse(const char *bytes, size_t len, struct http_head *ret,
 	}
 	if (rc == 0 && is_first)
 		rc = refuse(&parser, 400, "the request line is empty");
-	if (rc == 0 && ret->minor == 1 && http_head_get(ret, "host") == NULL)
-		rc = refuse(&parser, 400, "HTTP/1.1 needs a Host");
+	if (rc == 0)
+		rc = check_host(&parser, ret);
 	if (rc < 0)
 		ret->is_last = true;
 	return rc;

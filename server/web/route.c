@@ -209,8 +209,7 @@ static bool fits(const char *pattern, const struct http_head *head,
 			return false;
 		if (*pattern == '{') {
 			call->args[nargs] = head->segments[i];
-			if (call != NULL &&
-			    !parse_value(route_path_param(pattern + 1, len - 2),
+			if (!parse_value(route_path_param(pattern + 1, len - 2),
 					 head->segments[i],
 					 &call->numbers[nargs]))
 				return false;

@@ -53,6 +53,16 @@ static void finds_the_end_wherever_it_is_cut(void **state)
 	}
 }
 
+static void takes_any_host_and_none(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("GET / HTTP/1.1\r\nHost:\r\n\r\n"), 0);
+	assert_int_equal(parse("GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n"),
+			 0);
+	assert_int_equal(
+		parse("GET / HTTP/1.1\r\nHost: a-b.example:80\r\n\r\n"), 0);
+}
+
 static void refuses_what_two_readers_may_see_differently(void **state)
 {
 	static const struct {
@@ -60,6 +70,11 @@ static void refuses_what_two_readers_may_see_differently(void **state)
 		unsigned status;
 	} cases[] = {
 		{ "GET / HTTP/1.1\r\n\r\n", 400 }, /* no Host */
+		{ "GET / HTTP/1.1\r\n" HOST HOST "\r\n", 400 },
+		{ "GET / HTTP/1.0\r\n" HOST "Host: other\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: a/../\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: me@h\r\n\r\n", 400 },
 		{ "GET  / HTTP/1.1\r\n" HOST "\r\n", 400 },
 		{ "GET /\r\n" HOST "\r\n", 400 },
 		{ "GET / HTTP/1.1 x\r\n" HOST "\r\n", 505 },
@@ -205,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_a_plain_request),
 		cmocka_unit_test(finds_the_end_wherever_it_is_cut),
+		cmocka_unit_test(takes_any_host_and_none),
 		cmocka_unit_test(refuses_what_two_readers_may_see_differently),
 		cmocka_unit_test(bc82_refuses_paths_that_hide_something),
 		cmocka_unit_test(bounds_lines_and_lengths),
