@@ -74,6 +74,8 @@ struct played {
 	char ladder[65];
 	unsigned seat, seats; /* from 1 */
 	bool is_over;         /* its @end came; only the result is open */
+	bool is_early;        /* ... and others may play on for long */
+	int64_t ended_us;     /* when that was */
 	bool is_embargo;      /* how it ended is not told yet */
 	char reason[32];      /* of @end */
 	char others[256];     /* "name score, ..." from @place */
@@ -153,9 +155,9 @@ struct bridge {
 	uint32_t unrated;   /* bit I: told that ladders[I] does not count */
 	/* Programs in a row, of all slots, that ended before they played. */
 	unsigned deaths;
-	bool is_finishing;    /* no new matches */
-	int64_t finish_by_us; /* finishing: no result is waited for longer */
-	bool is_stopping;     /* end everything now */
+	bool is_finishing; /* no new matches */
+	int64_t finish_us; /* since then; 0: not yet */
+	bool is_stopping;  /* end everything now */
 	int exit_status;
 	bool is_check; /* measure the link, play nothing */
 	unsigned long check_s, think_ms;

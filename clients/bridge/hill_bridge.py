@@ -244,6 +244,7 @@ import binascii  # noqa: E402
 import collections  # noqa: E402
 import errno  # noqa: E402
 import json  # noqa: E402
+import math  # noqa: E402
 import random  # noqa: E402
 import re  # noqa: E402
 import selectors  # noqa: E402
@@ -265,7 +266,7 @@ TAIL_BYTES = 2048
 TAIL_LINES = 5
 CLOSED_S = 0.5                  # output closed: its exit may come for so long
 HELLO_S = 10.0
-RESULT_S = 10.0                 # how long the last results are waited for
+RESULT_S = 30.0                 # from the end: a result is waited for
 BACK_OFF_S = (0.5, 30.0)
 RETRY_MOST_S = 3600.0
 SET_NEXT_S = 20.0               # how long a set's next match is waited for
@@ -832,6 +833,7 @@ class Match:
         self.set_left = max(0, count - self.number)
         self.is_ready = self.is_started = self.is_over = False
         self.is_going_down = False
+        self.ended_at = None
         self.reason = ""
         self.files, self.args = {}, []
         self.folder = None
@@ -964,7 +966,6 @@ class Slot:
         self.is_over = False
         self.back_off = BACK_OFF_S[0]
         self.retry_at = 0.0
-        self.results_by = None
         self.rest, self.block, self.raw_left = b"", None, 0
         self.raw, self.raw_bytes = [], 0
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -1064,7 +1065,7 @@ class Slot:
                         raise Broken("no welcome in time")
         except (Broken, OSError) as error:
             return str(error) if isinstance(error, Broken) else "link lost"
-        return "over"
+        return "link lost"
 
     def turn(self, ears):
         """Wait for one thing or more to happen, and see to them."""
@@ -1360,6 +1361,7 @@ class Slot:
         if not self.is_current(word) or match.is_over:
             return
         match.reason = word.keys.get("reason", "")
+        match.ended_at = time.monotonic()
         if match.reason == "abandoned":
             match.is_going_down = True
         self.unstored[match.id] = match
@@ -1437,8 +1439,9 @@ class Slot:
     def next_time(self):
         times = [match.kill_at for match in (self.match, self.dying)
                  if match and match.kill_at]
-        times += filter(None, (self.results_by, self.play_at,
-                               self.set_left and self.set_by))
+        times += filter(None, (self.play_at, self.set_left and self.set_by))
+        times += [by for by in map(self.result_by, self.unstored.values())
+                  if time.monotonic() < by < math.inf]
         if not self.is_welcome:
             times.append(time.monotonic() + 1)
         if not times:
@@ -1469,6 +1472,9 @@ class Slot:
                 self.leave()
             if self.may_rest():
                 self.is_over = True
+                for match in self.unstored.values():
+                    complain(f"match {match.id} is lost: no result came")
+                self.unstored.clear()
         elif self.has_left and self.is_welcome:
             self.play()
 
@@ -1481,11 +1487,15 @@ class Slot:
             return False
         if self.match or self.dying or self.set_left:
             return False
-        if self.unstored and self.sock:
-            now = time.monotonic()
-            self.results_by = self.results_by or now + RESULT_S
-            return now >= self.results_by
-        return True
+        now = time.monotonic()
+        return not self.sock or all(
+            now >= by for by in map(self.result_by, self.unstored.values()))
+
+    def result_by(self, match):
+        """Until when the result of MATCH is waited for at the end."""
+        if match.seats != "1" and match.reason != "finished":
+            return math.inf  # the others play on, maybe for long
+        return max(match.ended_at, self.app.stopped_at) + RESULT_S
 
     def lose(self, why):
         """The link is lost: so is what was played on it."""
@@ -1556,6 +1566,7 @@ class App:
         self.unrated = set()  # ladders that were told not to count
         self.taken = self.finished = 0
         self.is_stopping = self.is_ending = False
+        self.stopped_at = 0.0
         self.bell, self.hammer = socket.socketpair()
         self.bell.setblocking(False)
         self.hammer.setblocking(False)
@@ -1613,13 +1624,15 @@ class App:
             if self.deaths != DEATHS or self.is_stopping:
                 return
             self.is_stopping = True
+            self.stopped_at = time.monotonic()
         complain(f"{self.options.program[0]} ended at once in {DEATHS} "
                  "matches in a row: taking no more")
         self.status = 1
         self.ring_slots()
 
     def stop(self, at_once):
-        is_playing = any(slot.match for slot in self.slots)
+        is_playing = any(slot.match or slot.unstored for slot in self.slots)
+        self.stopped_at = self.stopped_at or time.monotonic()
         if at_once or self.is_stopping and self.deaths < DEATHS:
             self.is_ending = True
         elif is_playing:

@@ -19,7 +19,7 @@
 #include "proto/name.h"
 #include "server/base/clock.h"
 
-/* How long a bridge that shall end waits for the last results. */
+/* How long a bridge that shall end waits for the result of a match. */
 enum { RESULT_PATIENCE_US = 30 * 1000 * 1000 };
 
 #define DEFAULT_PORT "4455"
@@ -356,6 +356,14 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 		       : EXIT_USAGE;
 }
 
+/* As many matches as were wanted are played. */
+static bool has_enough(const struct bridge *bridge)
+{
+	return bridge->is_finishing ||
+	       (bridge->matches_wanted != 0 &&
+		bridge->matches_done >= bridge->matches_wanted);
+}
+
 static bool has_pending(const struct slot *slot)
 {
 	for (size_t i = 0; i < BRIDGE_PENDING_MAX; i++) {
@@ -365,25 +373,41 @@ static bool has_pending(const struct slot *slot)
 	return false;
 }
 
+/* Whether a result is to come that a bridge about to end waits for. */
+static bool awaits_result(const struct slot *slot, int64_t now_us)
+{
+	for (size_t i = 0; i < BRIDGE_PENDING_MAX; i++) {
+		const struct played *played = &slot->played[i];
+		int64_t since_us = slot->bridge->finish_us;
+
+		if (played->ended_us > since_us)
+			since_us = played->ended_us;
+		/* The others' game is bounded by the server, and ours by that. */
+		if (played->id != 0 && (played->is_early ||
+					now_us < since_us + RESULT_PATIENCE_US))
+			return true;
+	}
+	return false;
+}
+
 /* Retire the slots that have nothing more to do; true while one has. */
 static bool settle_slots(struct bridge *bridge, int64_t now_us)
 {
-	bool is_enough = bridge->is_finishing ||
-			 (bridge->matches_wanted != 0 &&
-			  bridge->matches_done >= bridge->matches_wanted);
+	bool is_enough = has_enough(bridge);
 	bool is_busy = false;
 
 	for (unsigned i = 0; i < bridge->nslots; i++) {
 		struct slot *slot = &bridge->slots[i];
-		bool is_idle =
-			slot->state < SLOT_WAITING ||
-			(slot->state == SLOT_WAITING &&
-			 (!has_pending(slot) || now_us > bridge->finish_by_us));
+		bool is_idle = slot->state < SLOT_WAITING ||
+			       (slot->state == SLOT_WAITING &&
+				!awaits_result(slot, now_us));
 
 		is_idle &= slot->set_left == 0;
 
-		if (is_enough && is_idle)
+		if (is_enough && is_idle) {
+			slot_drop_match(slot, "no result came");
 			slot_finish(slot);
+		}
 		/* A slot's last program may still be dying. */
 		is_busy |= slot->state != SLOT_FINISHED ||
 			   program_is_alive(&slot->program);
@@ -469,7 +493,7 @@ static struct timespec *time_left(const struct bridge *bridge,
 			deadline = 0;
 	}
 	/* A bridge about to end looks at its patience once a second. */
-	if (bridge->is_finishing && deadline > clock_now_us() + 1000000)
+	if (has_enough(bridge) && deadline > clock_now_us() + 1000000)
 		deadline = clock_now_us() + 1000000;
 	if (deadline == INT64_MAX)
 		return NULL;
@@ -484,7 +508,7 @@ static struct timespec *time_left(const struct bridge *bridge,
 void bridge_finish(struct bridge *bridge)
 {
 	bridge->is_finishing = true;
-	bridge->finish_by_us = clock_now_us() + RESULT_PATIENCE_US;
+	bridge->finish_us = clock_now_us();
 	for (unsigned i = 0; i < bridge->nslots; i++)
 		slot_leave(&bridge->slots[i]);
 }
@@ -556,7 +580,6 @@ int main(int argc, char **argv)
 	bridge.nslots = 1;
 	bridge.check_s = 30;
 	bridge.log_dir = "hill-logs";
-	bridge.finish_by_us = INT64_MAX;
 	status = parse_options(&bridge, argc, argv);
 
 	if (status >= 0)

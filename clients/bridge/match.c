@@ -472,6 +472,10 @@ static void take_end(struct slot *slot, const struct control *control,
 	copy_key(control, "reason", slot->current->reason,
 		 sizeof(slot->current->reason));
 	slot->current->is_over = true;
+	slot->current->is_early =
+		slot->current->seats > 1 &&
+		strcmp(slot->current->reason, "finished") != 0;
+	slot->current->ended_us = now_us;
 	if (slot->set_left > 0)
 		slot->set_by_us = now_us + SET_NEXT_US;
 	/* It lived until its game was over. */

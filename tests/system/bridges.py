@@ -25,6 +25,21 @@ IS_LONG = bool(os.environ.get("HILL_LONG"))
 
 
 @pytest.fixture
+def odd(tmp_path, monkeypatch):
+    """Bridges that are started from now on live in an odd_system.c: its files by name."""
+    preload = tmp_path / "odd_system.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", preload,
+                    pathlib.Path(__file__).with_name("odd_system.c"), "-ldl"], check=True)
+    files = {name: tmp_path / f"odd-{name}" for name in ("clock", "hosts")}
+    for name, path in files.items():
+        monkeypatch.setenv(f"ODD_{name.upper()}", str(path))
+    monkeypatch.setenv("LD_PRELOAD", str(preload))
+    monkeypatch.setenv("ASAN_OPTIONS", "verify_asan_link_order=0:" +
+                       os.environ.get("ASAN_OPTIONS", ""))
+    return files
+
+
+@pytest.fixture
 def hill():
     server = FakeHill()
     yield server

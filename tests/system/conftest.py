@@ -15,7 +15,7 @@ import time
 import pytest
 
 # Fixtures for all tests of these programs.
-from bridges import bridge, hill, kind, token  # noqa: F401
+from bridges import bridge, hill, kind, odd, token  # noqa: F401
 from hillctl import ctl, played, played_once  # noqa: F401
 from referee import room  # noqa: F401
 

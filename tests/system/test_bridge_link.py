@@ -182,6 +182,49 @@ def test_first_interrupt_finishes_the_match(hill, bridge, tmp_path):
     assert "finishing the matches that run" in err
 
 
+@pytest.mark.parametrize("reason", ["finished", "suspended"])
+def test_after_ctrl_c_a_match_still_gets_its_result(hill, bridge, odd, reason):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "one", seats=2)
+    assert hill.line() == "one"
+    if reason == "suspended":
+        hill.say("@end 7 stop=term reason=suspended")
+    process.send_signal(signal.SIGINT)
+    hill.expect("@leave")
+    # The match lasts; so does that of the others, when this seat is out.
+    odd["clock"].write_text("31")
+    if reason == "finished":
+        hill.say("@end 7 stop=term reason=finished")
+    else:
+        hill.say("@ping")
+        assert hill.line() == "@pong"
+    time.sleep(1.2)
+    hill.say("@place 7 seat=1 bot=crazy score=5 rank=2", "@result 7 score=5")
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert f"match 7 ladder: rank 2 of 2, score 5, {reason}" in out
+    assert "finishing the matches that run" in err
+
+
+def test_a_result_that_never_comes_is_not_waited_for(hill, bridge, odd):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "one", seats=2)
+    assert hill.line() == "one"
+    process.send_signal(signal.SIGINT)
+    hill.expect("@leave")
+    hill.say("@end 7 stop=term reason=finished", "@ping")
+    assert hill.line() == "@pong"
+    time.sleep(1.2)
+    assert process.poll() is None
+    odd["clock"].write_text("31")
+    hill.say("@ping")
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "match 7 is lost: no result came\n" in err
+
+
 def test_matches_counts_and_leaves(hill, bridge, tmp_path):
     process = bridge(PYTHON, script(tmp_path, ECHO),
                      options=("--matches", "2"))
