@@ -2,7 +2,6 @@
 /* commands.c - what the host says on the control socket: done or handed on. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
@@ -208,52 +207,6 @@ static bool is_ours(struct net *net, struct admin_job *job)
 			json_integer_value(json_object_get(request, "id"));
 	json_decref(request);
 	return is_done;
-}
-
-void net_show_maps(struct net *net)
-{
-	int64_t now_us = clock_wall_us();
-
-	for (size_t i = 0; i < net->rows.nmaps; i++) {
-		struct row_map *row = &net->rows.maps[i];
-		json_t *request;
-		char *command;
-
-		if (row->visibility != ROW_MAP_HIDDEN || row->public_us == 0 ||
-		    row->public_us > now_us)
-			continue;
-		row->visibility = ROW_MAP_PUBLIC; /* until it is read anew */
-		request = json_pack("{s:s, s:s, s:s, s:s}", "command",
-				    "map change", "name", row->name, "game",
-				    row->game, "visibility", "public");
-		command = json_dumps(request, JSON_COMPACT);
-		json_decref(request);
-		if (command != NULL)
-			net_admin(net, 0, geteuid(), command, strlen(command));
-	}
-}
-
-void net_start_tournaments(struct net *net)
-{
-	int64_t now_us = clock_wall_us();
-
-	for (size_t i = 0; i < net->rows.ntournaments; i++) {
-		struct row_tournament *row = &net->rows.tournaments[i];
-		struct buf command = BUF_INIT(256);
-		size_t len;
-
-		if (row->state != ROW_TOURNAMENT_PLANNED ||
-		    row->starts_us == 0 || row->starts_us > now_us)
-			continue;
-		/* Names have nothing that JSON would have to escape. */
-		buf_add_format(&command,
-			       "{\"command\": \"tournament start\", "
-			       "\"name\": \"%s\"}",
-			       row->name);
-		row->state = ROW_TOURNAMENT_RUNNING; /* until it is read anew */
-		len = command.len;
-		net_admin(net, 0, geteuid(), buf_detach(&command), len);
-	}
 }
 
 void net_admin(struct net *net, uint64_t id, uid_t uid, char *command_take,

@@ -139,8 +139,7 @@ static void tick(struct net *net, int64_t now_us)
 	listeners_wake(net);
 	control_wake(net->control);
 	net_put_held(net);
-	net_show_maps(net);
-	net_start_tournaments(net);
+	net_do_planned(net);
 	if (net->second != NULL)
 		tell_second(net);
 }

@@ -8,6 +8,7 @@
  *	actions.c   carries out what the lobby decided
  *	jobs.c      what goes to the workers and comes back: maps, matches
  *	commands.c  likewise what the host says
+ *	planned.c   likewise what the host has planned for a time
  *	asks.c      likewise what peers want of the store
  *	web_asks.c  likewise what the web side wants of it
  *	control.c   the control socket
@@ -149,6 +150,10 @@ struct net {
 	bool is_drained;            /* the lobby is; what it led to goes on */
 	bool is_done;               /* all ends now */
 	struct log_rate full_log;   /* "out of descriptors" */
+	unsigned nplanned;          /* of planned.c, being carried out */
+	bool has_plan_failed;       /* of these */
+	int64_t plan_us;            /* none is begun before ... */
+	int64_t plan_wait_us;       /* ... as long as it was waited last */
 	struct match_record **held; /* owned; the store's queue was full */
 	size_t nheld, held_cap;
 	unsigned nwriting; /* jobs of NET_WRITING that are not finished */
@@ -258,10 +263,13 @@ void net_end_jobs(struct net *net);
  */
 void net_admin(struct net *net, uint64_t id, uid_t uid, char *command_take,
 	       size_t len);
-/* Make the maps public that were to be hidden until now. */
-void net_show_maps(struct net *net);
-/* Start the tournaments whose time has come. */
-void net_start_tournaments(struct net *net);
+
+/* ---- planned.c ---- */
+/*
+ * Begin what the host has planned for a time that has come: maps to be shown,
+ * tournaments to start. What fails is told in the log, and tried again soon.
+ */
+void net_do_planned(struct net *net);
 
 /* ---- asks.c ---- */
 /* Have the store carry out ASK; then lobby_answered. */

@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import time
 
 import pytest
 
 from arena import add_rabbits
+from conftest import wait_until
 from web import insert, open_database
 
 from hillctl import add_ladders
@@ -129,6 +131,30 @@ def test_bc58_a_seed_changes_no_number_of_matches(host, form):
         assert plain == (10, 10)
         # The seats are swapped only when asked for.
         assert counted("--rotate") == (20, 20)
+
+
+def test_a_plan_that_cannot_be_written_at_its_time_is_tried_again(start_hilld):
+    server = start_hilld()
+    for name in BOTS[:2]:
+        server.add_bot(name)
+    add_rabbits(server, "rabbits")
+    server.add_map("exam.map", "rabbit-runner", b"#####\n#s e#\n#####\n", visibility="hidden")
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
+    server.admin("map change", name="exam.map", hidden_until=at)
+    server.admin("tournament create", name="cup", ladder="rabbits", format="round-robin",
+                 entrants=BOTS[:2], starts=at)
+
+    def states():
+        maps = {row["name"]: row["visibility"] for row in server.admin("map list")["maps"]}
+        return maps["exam.map"], server.admin("tournament list")["tournaments"][0]["state"]
+
+    assert states() == ("hidden", "planned")
+    with open_database(server.database) as database:
+        database.execute("BEGIN IMMEDIATE")
+        for what in ("map=exam.map", "tournament=cup"):
+            wait_until("it is told", lambda what=what: server.logged(
+                f"{what} event=plan_failed reason=.*locked"))
+    wait_until("both are done", lambda: states() == ("public", "running"))
 
 
 def test_a_tournament_that_cannot_be_played_is_cancelled_at_the_start(start_hilld):
