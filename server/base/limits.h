@@ -27,8 +27,9 @@ enum {
 	LIMIT_OUTPUT_BYTES =
 		1024 * 1024, /* queued for a peer that does not read */
 	LIMIT_UNRATED_TURN_MS = 600000, /* what turn-ms= may ask for */
-	LIMIT_LADDERS_PER_PEER = 8,     /* that one connection waits on */
-	LIMIT_LINES_PER_STEP = 64, /* of one peer before others have a turn */
+	LIMIT_KEPT_SEEDS = 20, /* an hour: seeds that are refused to a bot */
+	LIMIT_LADDERS_PER_PEER = 8, /* that one connection waits on */
+	LIMIT_LINES_PER_STEP = 64,  /* of one peer before others have a turn */
 	LIMIT_ANSWERS_PER_STEP = 8192, /* likewise: bytes that they led to */
 	LIMIT_HELD_BYTES = 65536,      /* control lines held in a quiet match */
 	LIMIT_ADDRESSES_KEPT = 65536,  /* with wrong logins, without a peer */

@@ -111,6 +111,7 @@ struct bot {
 	struct row_version *versions; /* owned: the active one, candidates */
 	size_t nversions;
 	struct bucket new_versions; /* asked for */
+	struct bucket kept_seeds;   /* asked for, that are not to be had */
 	struct peer_list peers;     /* oldest login first */
 	struct standing *standings; /* owned */
 	char name[LIMIT_NAME_BYTES + 1];

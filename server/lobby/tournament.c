@@ -51,6 +51,33 @@ void tournaments_release(struct lobby *lobby)
 	lobby->ntournaments = 0;
 }
 
+/* Where SEED is among the drawn ones that T has given, or would be. */
+static size_t seed_place(const struct lobby_tournament *t, int64_t seed)
+{
+	size_t low = 0, high = t->nseeds;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->seeds[middle] < seed)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Drawn seeds nobody can know before somebody has played them. */
+static bool has_seed(const struct lobby_tournament *t, int64_t seed)
+{
+	size_t at;
+
+	if (!t->row.is_seed_random)
+		return seed >= t->row.seed_first && seed <= t->row.seed_last;
+	at = seed_place(t, seed);
+	return at < t->nseeds && t->seeds[at] == seed;
+}
+
 bool tournaments_have_seed(struct lobby *lobby, const struct game *game,
 			   int64_t seed)
 {
@@ -59,9 +86,8 @@ bool tournaments_have_seed(struct lobby *lobby, const struct game *game,
 		const struct ladder *ladder =
 			ladder_by_id(lobby, row->ladder_id);
 
-		if (!row->is_seed_random && seed >= row->seed_first &&
-		    seed <= row->seed_last && ladder != NULL &&
-		    ladder->game == game)
+		if (ladder != NULL && ladder->game == game &&
+		    has_seed(lobby->tournaments[i], seed))
 			return true;
 	}
 	return false;
@@ -146,6 +172,53 @@ static uint64_t drawn(const struct row_tournament *row, uint32_t instance,
 	return ret;
 }
 
+static int64_t drawn_seed(const struct row_tournament *row, uint32_t instance)
+{
+	return (int64_t)(drawn(row, instance, 0) >> 1);
+}
+
+/* INSTANCE of T is given to somebody: others may still have to play it. */
+static void note_seed(struct lobby_tournament *t, uint32_t instance)
+{
+	int64_t seed = drawn_seed(&t->row, instance);
+	size_t at = seed_place(t, seed);
+
+	if (!t->row.is_seed_random || (at < t->nseeds && t->seeds[at] == seed))
+		return;
+	t->seeds = xreallocarray(t->seeds, t->nseeds + 1, sizeof(*t->seeds));
+	memmove(t->seeds + at + 1, t->seeds + at,
+		(t->nseeds - at) * sizeof(*t->seeds));
+	t->seeds[at] = seed;
+	t->nseeds++;
+}
+
+static int by_seed(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Likewise all that was given before this server began, to what is new. */
+static void note_seeds(struct lobby_tournament *t)
+{
+	const struct row_tournament *row = &t->row;
+
+	if (!row->is_seed_random)
+		return;
+	t->seeds = xcalloc(row->nmatches + 1, sizeof(*t->seeds));
+	for (size_t i = 0; i < row->nmatches; i++) {
+		const struct tournament_result *result =
+			&row->matches[i].result;
+		struct tournament_match match;
+
+		if (tournament_match_at(t->state, result->pairing, result->set,
+					result->turn, &match) == 0)
+			t->seeds[t->nseeds++] = drawn_seed(row, match.instance);
+	}
+	qsort(t->seeds, t->nseeds, sizeof(*t->seeds), by_seed);
+}
+
 static void fill_instance(const struct row_tournament *row,
 			  const struct ladder *ladder, uint32_t number,
 			  struct instance *ret)
@@ -155,8 +228,8 @@ static void fill_instance(const struct row_tournament *row,
 	memset(ret, 0, sizeof(*ret));
 	ret->map_id = row->map_ids[number % row->nmaps];
 	if (row->is_seed_random) {
-		(void)snprintf(ret->seed, sizeof(ret->seed), "%" PRIu64,
-			       drawn(row, number, 0) >> 1);
+		(void)snprintf(ret->seed, sizeof(ret->seed), "%" PRId64,
+			       drawn_seed(row, number));
 	} else {
 		uint64_t span = (uint64_t)row->seed_last -
 				(uint64_t)row->seed_first + 1;
@@ -313,6 +386,7 @@ static bool appoint(struct lobby *lobby, struct lobby_tournament *t,
 		if (t->attendance[match->entrants[s]].is_away)
 			appointment->deadline_us = now_us;
 	put_under_way(t, &deal.meeting);
+	note_seed(t, match->instance);
 	appointment_add(lobby, appointment);
 	if (appointment->absent != 0)
 		tell_absent(lobby, t, appointment, now_us);
@@ -585,6 +659,8 @@ static struct lobby_tournament *take(struct lobby *lobby,
 			   row->nmatches);
 	}
 	tournament_state_take(t, row);
+	if (old == NULL)
+		note_seeds(t);
 	t->is_stuck = row->nmaps == 0;
 	/* The store ends none of which a match has become void. */
 	t->is_ended = t->is_ended && tournament_is_finished(t->state);

@@ -30,6 +30,8 @@ struct lobby_tournament {
 					    pairing and number */
 	size_t nunder_way;
 	size_t nleft_out; /* of row.matches; no part of the state */
+	int64_t *seeds; /* owned; sorted: drawn ones that somebody was given */
+	size_t nseeds;
 	unsigned nvoids;
 	bool is_stuck; /* until the catalogue changes */
 	bool is_ended;

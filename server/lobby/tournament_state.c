@@ -20,6 +20,7 @@ void tournament_state_free(struct lobby_tournament *t)
 	free(t->entries);
 	free(t->attendance);
 	free(t->under_way);
+	free(t->seeds);
 	free(t);
 }
 

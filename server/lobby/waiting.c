@@ -163,6 +163,31 @@ void waiting_idle(struct lobby *lobby, struct waiting *entry)
 	peer_say(lobby, peer, mark);
 }
 
+/*
+ * unrated_wish(), where a refusal must not tell, try by try, which seeds a
+ * contest plays. *RET_WAIT_S: what to wait at ERROR_TRY_LATER.
+ */
+static enum error_code wish_for(struct lobby *lobby, struct bot *bot,
+				struct ladder *ladder,
+				const struct session_wish *request,
+				struct wish **ret, uint32_t *ret_wait_s,
+				int64_t now_us)
+{
+	enum error_code refusal;
+
+	if (request->seed.len > 0)
+		*ret_wait_s = bucket_wait_s(&bot->kept_seeds, LIMIT_KEPT_SEEDS,
+					    BUCKET_HOUR_US / LIMIT_KEPT_SEEDS,
+					    now_us);
+	if (*ret_wait_s > 0)
+		return ERROR_TRY_LATER;
+	refusal = unrated_wish(lobby, ladder, request, ret);
+	if (request->seed.len > 0 &&
+	    (refusal == ERROR_CONTEST_SEED || refusal == ERROR_OPEN_INSTANCE))
+		bucket_add(&bot->kept_seeds, now_us);
+	return refusal;
+}
+
 void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 		  const struct session_request *request, int64_t now_us)
 {
@@ -170,18 +195,23 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 	enum error_code refusal = check_play(peer, ladder, request->how);
 	struct waiting *entry, **place = &peer->waiting;
 	struct wish *wish = NULL;
-	uint32_t pause_s = 0;
+	uint32_t wait_s = 0;
 	size_t mark;
 
 	if (refusal == ERROR_NONE && request->how == SESSION_PLAY_UNRATED) {
-		refusal = unrated_wish(lobby, ladder, &request->wish, &wish);
+		refusal = wish_for(lobby, peer->bot, ladder, &request->wish,
+				   &wish, &wait_s, now_us);
 	} else if (refusal == ERROR_NONE) {
-		pause_s = pause_left(peer->bot, ladder, now_us);
-		if (pause_s > 0)
+		wait_s = pause_left(peer->bot, ladder, now_us);
+		if (wait_s > 0)
 			refusal = ERROR_PAUSED;
 	}
 	if (refusal != ERROR_NONE) {
-		peer_refuse(lobby, peer, refusal, pause_s, NULL, now_us);
+		peer_refuse(lobby, peer, refusal, wait_s,
+			    refusal == ERROR_TRY_LATER
+				    ? "too many seeds that are not to be had"
+				    : NULL,
+			    now_us);
 		return;
 	}
 	entry = xcalloc(1, sizeof(*entry));

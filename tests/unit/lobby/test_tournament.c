@@ -554,6 +554,49 @@ static void who_sits_at_a_set_is_there(void **state)
 	world_catalogue(world);
 }
 
+/* crazy has played the first instance and may tell others; lazy has not. */
+static void a_drawn_seed_that_was_given_is_kept(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+	struct row_tournament *t;
+	char text[200];
+	char seed[ROW_SEED_BYTES];
+
+	world_login(world, 'a', "crazy");
+	world_login(world, 'c', "slow");
+	t = plan(world, bots, 2, TOURNAMENT_CONTEST);
+	t->is_seed_random = true;
+	world_catalogue(world);
+	world->holds_store = true;
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n"
+			  "a > @resign 1\n");
+	assert_int_equal(world->nrecords, 1);
+	(void)snprintf(seed, sizeof(seed), "%s", world->records[0]->setup.seed);
+	world_store(world);
+	(void)snprintf(text, sizeof(text),
+		       "c > @play rabbit-runner unrated seed=%s\n"
+		       "c < @error contest-seed *\n",
+		       seed);
+	world_play(world, text);
+	/* The same to a server that finds the result on disk. */
+	world->rows.ntournaments = 0;
+	world_catalogue(world);
+	t->matches = xcalloc(1, sizeof(*t->matches));
+	t->nmatches = 1;
+	t->matches[0].match_id = 1;
+	t->matches[0].nseats = 1;
+	t->matches[0].result.ranks[0] = 1;
+	t->entrants[0].out_round = t->entrants[1].out_round = 1;
+	world->rows.ntournaments = 1;
+	world_catalogue(world);
+	world_play(world, text);
+	discard(world);
+	world_catalogue(world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -572,6 +615,7 @@ int main(void)
 		WORLD_TEST(
 			a_match_made_void_before_its_news_counts_for_nothing),
 		WORLD_TEST(absent_ones_with_a_link_are_told),
+		WORLD_TEST(a_drawn_seed_that_was_given_is_kept),
 		WORLD_TEST(under_embargo_no_forfeit_is_told),
 		WORLD_TEST(younger_versions_than_the_deadline_are_unrated),
 	};

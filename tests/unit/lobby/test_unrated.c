@@ -325,9 +325,34 @@ static void guests_are_bounded_by_address_and_in_all(void **state)
 			  "c <~ @welcome guest:eve\n");
 }
 
+/* Else a contest's range of seeds would be found by asking. */
+static void seeds_of_contests_are_asked_for_in_bounds(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	for (unsigned i = 0; i < LIMIT_KEPT_SEEDS; i++)
+		world_play(world, "a > @play rabbit-runner unrated seed=3\n"
+				  "a < @error contest-seed : *\n");
+	/* Which it is must not be told, whatever it is. */
+	world_play(world,
+		   "a > @play rabbit-runner unrated seed=3\n"
+		   "a < @error try-later retry-after=180 : too many seeds *\n"
+		   "a > @play rabbit-runner unrated seed=99\n"
+		   "a < @error try-later retry-after=180 : *\n"
+		   "a > @play rabbit-runner unrated matches=1\n"
+		   "a <~ @match 1 *\n"
+		   "a > @resign 1\n"
+		   "a <~ @cancel 1 *\n"
+		   "* t 180000\n"
+		   "a > @play rabbit-runner unrated seed=99\n"
+		   "a <~ @match 2 *\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WORLD_TEST(seeds_of_contests_are_asked_for_in_bounds),
 		WORLD_TEST(the_wish_is_what_is_played),
 		WORLD_TEST(matches_go_on_until_all_are_played),
 		WORLD_TEST(an_offer_not_taken_ends_it),
