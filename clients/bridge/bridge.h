@@ -120,8 +120,7 @@ struct slot {
 	struct block block; /* being received */
 	bool has_block;
 	char *folder; /* private, with the files; NULL when there is none */
-	char file_name[65];    /* the last @file's, "" for none */
-	char *args;            /* what @args said; NULL */
+	char *args;   /* what @args said; NULL */
 	struct buf to_program; /* game lines of one read, for one write */
 	struct program program;
 	int64_t kill_at_us; /* SIGKILL to what is left; INT64_MAX none */

@@ -48,7 +48,6 @@ static void forget_files(struct slot *slot)
 	free(slot->args);
 	slot->folder = NULL;
 	slot->args = NULL;
-	slot->file_name[0] = '\0';
 	if (slot->has_block)
 		block_release(&slot->block);
 	slot->has_block = false;
@@ -300,8 +299,6 @@ static bool write_file(struct slot *slot, const struct block *block)
 	if (fd >= 0)
 		(void)close(fd);
 	buf_release(&path);
-	(void)snprintf(slot->file_name, sizeof(slot->file_name), "%s",
-		       block->name);
 	return is_written;
 }
 
@@ -367,6 +364,20 @@ void slot_take_raw(struct slot *slot, const struct frame *frame)
 		take_block(slot);
 }
 
+/* Whether WORD is the name of a file that came. */
+static bool is_file(const struct slot *slot, const char *word)
+{
+	struct buf path = BUF_INIT(8192);
+	bool is_there;
+
+	if (slot->folder == NULL || !name_is_file(word, strlen(word)))
+		return false;
+	buf_add_format(&path, "%s/%s", slot->folder, word);
+	is_there = access(buf_text(&path), F_OK) == 0;
+	buf_release(&path);
+	return is_there;
+}
+
 /* The program's words and then the original's; a file's name as its path. */
 static char **make_argv(const struct slot *slot)
 {
@@ -385,8 +396,7 @@ static char **make_argv(const struct slot *slot)
 		next = strchr(word, ' ');
 		if (next != NULL)
 			*next++ = '\0';
-		if (slot->folder != NULL && slot->file_name[0] != '\0' &&
-		    strcmp(word, slot->file_name) == 0)
+		if (is_file(slot, word))
 			buf_add_format(&path, "%s/", slot->folder);
 		buf_add_text(&path, word);
 		argv[count++] = buf_detach(&path);

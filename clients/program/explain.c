@@ -32,11 +32,6 @@ void explain_silence(const struct program *program, struct buf *out)
 			       len == 1 ? "" : "s");
 }
 
-static bool is_command(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
 static bool is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -50,7 +45,7 @@ void explain_dropped(const char *text, size_t len, struct buf *out)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		if (is_command(text[i])) {
+		if (program_is_command(text[i])) {
 			kept++;
 		} else if (!is_blank(text[i])) {
 			if (first == NULL)
@@ -68,8 +63,8 @@ void explain_dropped(const char *text, size_t len, struct buf *out)
 			       dropped == 1 ? " that is" : "s that are");
 	if (first == NULL)
 		return;
-	while (first + shown < text + len && !is_command(first[shown]) &&
-	       !is_blank(first[shown]))
+	while (first + shown < text + len &&
+	       !program_is_command(first[shown]) && !is_blank(first[shown]))
 		shown++;
 	buf_add_text(out, " (first: \"");
 	text_add_escaped(out, first, shown, FIRST_BYTES);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "clients/program/system.h"
@@ -218,6 +219,11 @@ static void take_whole(struct program *program, const char *bytes, size_t len)
 	buf_add(&program->line, bytes, len < room ? len : room);
 }
 
+bool program_is_command(char c)
+{
+	return c != '\0' && strchr("LRUDWAS", c) != NULL;
+}
+
 bool program_whole_reply(const struct program *program, const char *text,
 			 size_t len, struct buf *ret)
 {
@@ -229,7 +235,7 @@ bool program_whole_reply(const struct program *program, const char *text,
 	    status->value == SIGKILL)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		if (text[i] >= 'A' && text[i] <= 'Z')
+		if (program_is_command(text[i]))
 			buf_add_char(ret, text[i]);
 	}
 	return ret->len > 0 || !has_failed;

@@ -112,9 +112,10 @@ void program_end_output(struct program *program);
 bool program_has_given_up(struct program *program, int64_t now_us) WARN_UNUSED;
 /* When that may become true by time alone; INT64_MAX: not. */
 int64_t program_closed_deadline(const struct program *program);
+/* Whether C is a command of a whole output (PROTOCOL.md, Files and arguments). */
+bool program_is_command(char c) WARN_UNUSED;
 /*
- * The reply that a whole output TEXT is: its commands, A to Z, appended to RET
- * (room for LEN bytes). False when it is none: no command and a failing exit,
+ * The reply that a whole output TEXT is: its commands, appended to RET (room for LEN bytes). False when it is none: no command and a failing exit,
  * or an end by SIGKILL, whatever was printed.
  */
 bool program_whole_reply(const struct program *program, const char *text,

@@ -37,6 +37,13 @@ def test_plays_a_match_with_the_originals_arguments(hill, bridge, tmp_path):
                      r"slowest reply \d+\.\d ms", out)
 
 
+def test_every_file_that_came_is_named_by_its_path(hill, bridge, tmp_path):
+    bridge("sh", "-c", "cat $1 $2; echo $3", "bot")
+    hill.greet()
+    hill.start(7, files=[("a.map", "one\n"), ("b.map", "two\n")], args="a.map b.map c.map")
+    assert [hill.line() for _ in range(3)] == ["one", "two", "c.map"]
+
+
 def test_only_who_is_not_alone_has_a_rank(hill, bridge, tmp_path):
     process = bridge("cat")
     hill.greet()

@@ -388,6 +388,18 @@ def test_a_refusal_names_its_cause_and_the_link_goes_on(hilld, line, code):
     assert peer.line() == "@pong still-here"
 
 
+def test_what_does_not_read_as_a_login_is_none(hilld):
+    peer = hilld.peer()
+    peer.expect("@hill 1 ")
+    token = hilld.add_bot("crazy")
+    for line in ("@login crazy", "@login cr.zy x", f"@login crazy {token} proto=x",
+                 f"@login crazy {token} candidate=1"):
+        peer.say(line)
+        assert peer.line().split()[:2] == ["@error", "bad-arguments"]
+    peer.say(f"@login crazy {token}")
+    peer.expect("@welcome crazy")
+
+
 @pytest.mark.parametrize("line, code", [
     ("@login crazy wrong", "login-failed"),
     ("@login nobody TOKEN", "login-failed"),

@@ -21,8 +21,9 @@ static void names_what_is_no_command(void **state)
 		{ "Dx", "dropped 1 byte that is no command (first: \"x\")" },
 		{ "DLxyR z\n",
 		  "dropped 3 bytes that are no command (first: \"xy\")" },
-		{ "D\x1b[2J", "dropped 3 bytes that are no command (first: "
-			      "\"\\x1b[2\")" },
+		{ "OOM\n", "no command in 4 bytes (first: \"OOM\")" },
+		{ "D\x1b[2J", "dropped 4 bytes that are no command (first: "
+			      "\"\\x1b[2J\")" },
 	};
 
 	(void)state;
