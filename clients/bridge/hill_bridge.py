@@ -280,6 +280,9 @@ TRY_AGAIN = {"server-full", "address-limit", "bot-busy", "shutdown",
 NO_LADDER = {"unknown-ladder", "ladder-disabled", "unknown-map",
              "contest-seed", "open-instance", "unknown-opponent",
              "turn-refused"}
+# Of getaddrinfo(); other systems know other ones.
+NO_SUCH_HOST = {getattr(socket, name, None) for name in (
+    "EAI_NONAME", "EAI_NODATA", "EAI_SERVICE")}
 PING_EVERY_S = 0.05
 LINK_S = 7.0                    # of one link of --check: login is due at 10 s
 ANSWER_S = 9.0
@@ -964,6 +967,7 @@ class Slot:
         self.set_by = None          # ... the next one until then
         self.is_welcome = self.has_left = False
         self.is_over = False
+        self.attempts = 0
         self.back_off = BACK_OFF_S[0]
         self.retry_at = 0.0
         self.rest, self.block, self.raw_left = b"", None, 0
@@ -1042,16 +1046,20 @@ class Slot:
 
     def session(self):
         """From connecting to the loss of the link; why it was lost."""
+        self.attempts += 1
         try:
             self.sock = connect(*self.app.options.address)
         except OSError as error:
             name = "%s:%s" % self.app.options.address
             why = f"cannot reach {name}: {error.strerror or error}"
+            # Once there, it is out of reach, and that passes.
             if isinstance(error, socket.gaierror) and \
-                    error.errno != socket.EAI_AGAIN:
+                    error.errno in NO_SUCH_HOST and \
+                    not self.app.has_connected and self.attempts == 1:
                 complain(why)
                 self.refuse()
             return why
+        self.app.has_connected = True
         hello_by = time.monotonic() + HELLO_S
         self.is_welcome = self.has_left = False
         self.rest, self.block, self.raw_left = b"", None, 0
@@ -1193,7 +1201,7 @@ class Slot:
 
     def on_welcome(self, _):
         self.is_welcome = True
-        self.back_off = BACK_OFF_S[0]
+        self.back_off, self.retry_at = BACK_OFF_S[0], 0.0
         if self.set_left or \
                 not self.app.is_stopping and not self.app.is_full():
             self.play()
@@ -1241,7 +1249,9 @@ class Slot:
         seconds = word.number("retry-after")
         if code == "paused":
             self.play_at = time.monotonic() + min(seconds or 1, RETRY_MOST_S)
-        elif seconds is not None:
+        elif seconds is not None and (not self.is_welcome or
+                                      code in TRY_AGAIN or code in FOR_GOOD):
+            # The link's last word; of others it is not about the link.
             self.retry_at = time.monotonic() + min(seconds, RETRY_MOST_S)
         is_refused = not self.is_welcome and seconds is None and \
             code not in TRY_AGAIN
@@ -1566,6 +1576,7 @@ class App:
         self.unrated = set()  # ladders that were told not to count
         self.taken = self.finished = 0
         self.is_stopping = self.is_ending = False
+        self.has_connected = False
         self.stopped_at = 0.0
         self.bell, self.hammer = socket.socketpair()
         self.bell.setblocking(False)

@@ -143,6 +143,18 @@ static bool is_final(const struct slice *code)
 	return false;
 }
 
+/* Whether the @error CODE is a link's last word: it says when to come back. */
+static bool ends_link(const struct slot *slot, const struct slice *code)
+{
+	if (slot->state < SLOT_WAITING)
+		return true;
+	for (unsigned i = 0; i < ERROR_NCODES; i++) {
+		if (slice_is(*code, error_kinds[i].name))
+			return error_kinds[i].closes;
+	}
+	return false;
+}
+
 static void take_error(struct slot *slot, const struct control *control,
 		       int64_t now_us)
 {
@@ -161,12 +173,14 @@ static void take_error(struct slot *slot, const struct control *control,
 			now_us + (wait_us > 0 ? wait_us : 1000 * 1000);
 		return;
 	}
-	if (seconds > 0)
+	if (control->nargs > 0 && ends_link(slot, &control->args[0]))
 		slot->retry_after_us = wait_us;
 	if (control->nargs > 0 &&
 	    slice_is(control->args[0], error_kinds[ERROR_SHUTDOWN].name))
 		slot->is_server_ending = true;
-	if (control->nargs == 0 || !is_final(&control->args[0]))
+	if (control->nargs == 0 || !is_final(&control->args[0]) ||
+	    (slot->retry_after_us > 0 &&
+	     !slice_is(control->args[0], error_kinds[ERROR_EVICTED].name)))
 		return;
 	slot->bridge->exit_status = EXIT_REFUSED;
 	slot_finish(slot);
@@ -188,6 +202,7 @@ static void take_control(struct slot *slot, const struct control *control,
 		slot->state = SLOT_WAITING;
 		slot->deadline_us = INT64_MAX;
 		slot->attempts = 0;
+		slot->retry_after_us = 0;
 		if (bridge_may_take_more(slot->bridge) || slot->set_left > 0)
 			say_play(slot);
 		break;
@@ -208,6 +223,8 @@ static void take_control(struct slot *slot, const struct control *control,
 		break;
 	case WORD_PING:
 		control_add_word(&slot->out, WORD_PONG);
+		if (control->nargs > 0)
+			control_add_arg_slice(&slot->out, control->args[0]);
 		control_add_end(&slot->out);
 		break;
 	default:

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from bridges import COMMANDS, ECHO, PYTHON, TOKEN, appears, finish, gone_within, script
+from bridges import (COMMANDS, ECHO, IS_LONG, PYTHON, TOKEN, appears, finish, gone_within,
+                     script)
 
 
 def test_bc34_a_reset_link_is_never_a_finished_match(hill, bridge, tmp_path):
@@ -87,6 +88,8 @@ def test_a_whole_input_is_read_and_answered_once(hill, bridge):
 
 @pytest.mark.parametrize("program, told", [
     ("cat >/dev/null; exit 1", "@gone 7 exit=1"),
+    ("cat >/dev/null; echo OOM; exit 1", "@gone 7 exit=1"),
+    ("cat >/dev/null; echo MOLE", "L"),
     ("cat >/dev/null; echo DLR; kill -9 $$", "@gone 7 signal=9"),
     ("cat >/dev/null; exit 0", ""),
 ])
@@ -288,6 +291,60 @@ def test_waits_as_long_as_the_server_asks(hill, bridge):
     begun = time.monotonic()
     hill.greet()
     assert time.monotonic() - begun > 1.9
+
+
+def test_a_refusal_that_names_a_time_is_not_for_good(hill, bridge):
+    bridge("cat")
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.line()
+    hill.say("@error bot-disabled retry-after=1 : till noon")
+    hill.link.close()
+    hill.greet()
+
+
+def test_when_no_match_starts_a_lost_link_is_taken_up_at_once(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.say("@error no-new-matches retry-after=600 : nobody else is there", "@ping")
+    assert hill.line() == "@pong"
+    hill.link.close()
+    lines = [process.stderr.readline() for _ in range(2)]
+    assert "no-new-matches" in lines[0]
+    assert float(re.search(r"link lost; trying again in ([\d.]+) s", lines[1])[1]) < 1.5
+    hill.greet()
+
+
+def test_a_ping_gets_its_word_back(hill, bridge):
+    bridge("cat")
+    hill.greet()
+    hill.say("@ping are-you-there", "@ping")
+    assert hill.line() == "@pong are-you-there"
+    assert hill.line() == "@pong"
+
+
+def test_a_name_that_is_lost_meanwhile_is_asked_for_again(hill, bridge, odd):
+    odd["hosts"].write_text("127.0.0.1")
+    process = bridge("cat", options=("--server", f"odd.test:{hill.port}"))
+    hill.greet()
+    odd["hosts"].write_text("fail")
+    hill.link.close()
+    assert "link lost" in process.stderr.readline()
+    assert f"cannot reach odd.test:{hill.port}: " in process.stderr.readline()
+    odd["hosts"].write_text("127.0.0.1")
+    hill.greet()
+    odd["hosts"].write_text("fail")
+    other = bridge("cat", options=("--server", f"odd.test:{hill.port}"))
+    assert other.wait(20) == 1
+
+
+@pytest.mark.skipif(not IS_LONG, reason="a minute of waiting")
+def test_it_comes_back_within_half_a_minute(hill, bridge):
+    hill.listener.close()
+    process = bridge("cat")
+    waits = [float(re.search(r"trying again in ([\d.]+) s", process.stderr.readline())[1])
+             for _ in range(8)]
+    assert waits[0] < 1 and 15 < waits[-1] <= 30
 
 
 def test_waits_no_longer_than_an_hour(hill, bridge):
