@@ -69,7 +69,9 @@ static const char rematch_details[] =
 	"ladder has now. All its bots must wait on that ladder, be it that they play\n"
 	"just now: it starts as soon as they are free, before other matches of theirs\n"
 	"there. When one of them leaves before, it is dropped, and the log says so. It\n"
-	"is stored like any other match; its seed finds it: match list --seed.\n";
+	"is stored like any other match; its seed finds it: match list --seed. None is\n"
+	"played of a match that is under embargo, or on an instance of a tournament that\n"
+	"runs.\n";
 
 static const char completion_details[] =
 	"SHELL is bash or zsh: source <(hillctl completion bash)\n"

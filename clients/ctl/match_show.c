@@ -83,8 +83,7 @@ static void print_match(const struct row_match *match)
 		(void)printf("void, counts for nothing: %s\n",
 			     buf_text(&shown));
 	if (match->is_embargo)
-		(void)puts("under embargo: nobody else is shown this before "
-			   "its tournament is revealed");
+		(void)puts("under embargo: nobody else is shown this match");
 	if (match->stall_us > 0)
 		(void)printf("the server itself lost %.1f ms, credited\n",
 			     (double)match->stall_us / 1000);

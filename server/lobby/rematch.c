@@ -23,6 +23,9 @@ static int check_ladder(struct lobby *lobby, const struct ladder *ladder,
 	else if (match->is_embargo)
 		/* The same bots on the same instance: it would tell. */
 		game_error_set(error, "it is under embargo");
+	else if (match->is_contested)
+		/* Whoever has to play it yet would see it. */
+		game_error_set(error, "a tournament plays its instance");
 	else if (lobby->nappointments >= LIMIT_APPOINTMENTS)
 		game_error_set(error, "%d matches wait already",
 			       (int)LIMIT_APPOINTMENTS);

@@ -6,15 +6,12 @@
 #include <string.h>
 
 #include "server/store/read.h"
+#include "server/store/visible.h"
 
 enum { MATCHES_DEFAULT = 50 };
 
 /* Of match m: nobody but the host is to know how it ended. */
-#define IS_EMBARGO                                                        \
-	"(m.purpose = 'tournament' AND EXISTS (SELECT 1 FROM "            \
-	"tournament_match x JOIN tournament t ON t.id = x.tournament_id " \
-	"WHERE x.match_id = m.id AND t.is_embargo = 1 AND "               \
-	"t.revealed_us IS NULL)) "
+#define IS_EMBARGO "(NOT " VISIBLE_MATCH ") "
 
 #define MATCH_COLUMNS                                                             \
 	"SELECT m.id, m.ladder_id, i.map_id, l.name, g.name, p.name, "            \
@@ -149,6 +146,24 @@ static int read_match(struct db *db, int64_t id, struct row_match *ret,
 	return err < 0 ? err : read_seats(db, ret, error);
 }
 
+static int read_contest(struct db *db, struct row_match *match,
+			struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT NOT " VISIBLE_NOT_CONTESTED
+		   " FROM match m WHERE m.id = ?1",
+		   error);
+	query_bind_i64(&query, 1, match->id);
+	err = query_step(&query);
+	if (err > 0)
+		match->is_contested = query_i64(&query, 0) != 0;
+	query_close(&query);
+	return err < 0 ? err : 0;
+}
+
 int store_match(struct store *store, int64_t id, struct row_match *ret,
 		struct store_error *error)
 {
@@ -158,6 +173,8 @@ int store_match(struct store *store, int64_t id, struct row_match *ret,
 
 	(void)pthread_mutex_lock(&db->lock);
 	err = read_match(db, id, match, error);
+	if (err == 0)
+		err = read_contest(db, match, error);
 	(void)pthread_mutex_unlock(&db->lock);
 	if (err == 0)
 		*ret = *match;

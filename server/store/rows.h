@@ -341,7 +341,9 @@ struct row_match {
 	uint32_t bank_spend_ms;
 	uint32_t lag_cap_ms;
 	bool is_rated;
-	bool is_embargo; /* of a tournament that is not revealed yet */
+	bool is_embargo;   /* of a tournament, and no match of one shown */
+	bool is_contested; /* a tournament that runs, or is not revealed, has
+			      its instance; only store_match() says so */
 	enum row_status status;
 	bool is_host_void; /* void by the host: its ranks are as played */
 	char void_reason[ROW_REASON_BYTES]; /* "" when stored */

@@ -6,10 +6,11 @@
  * A match of a tournament under embargo does not exist for the public, until
  * the host reveals it. What tells more of a match than how it ended (seeds,
  * map, transcript, notes, pictures) stays closed while a round on the same
- * instance is open, while its tournament runs, where others play the same
- * instances later, and for as long as the map is hidden. Hidden bots have no
- * name. Owners' external ids and notes, tokens, bans' reasons and seeds of
- * tournaments are in no statement of these readers.
+ * instance is open, while a tournament that has played the instance runs,
+ * where others play the same later, or is under embargo, and for as long as
+ * the map is hidden. Hidden bots have no name. Owners' external ids and notes,
+ * tokens, bans' reasons and seeds of tournaments are in no statement of these
+ * readers.
  *
  * The conditions are SQL; they use the names m (match), p (map), b (bot), t
  * (tournament), and VISIBLE_NOW stands for the wall clock.
@@ -26,12 +27,24 @@ enum { VISIBLE_NOW = 20 }; /* the parameter that visible_bind() sets */
 
 #define VISIBLE_TOURNAMENT "(t.is_embargo = 0 OR t.revealed_us IS NOT NULL)"
 
-/* A match of a tournament that no tournament lists is not told either. */
-#define VISIBLE_MATCH                                                       \
-	"(CASE WHEN EXISTS (SELECT 1 FROM tournament_match x WHERE "        \
-	"x.match_id = m.id) THEN EXISTS (SELECT 1 FROM tournament_match x " \
-	"JOIN tournament t ON t.id = x.tournament_id WHERE x.match_id = "   \
-	"m.id AND " VISIBLE_TOURNAMENT ") ELSE m.purpose <> 'tournament' END)"
+/*
+ * A match of a tournament is told when one that is shown lists it. None lists
+ * those that were void and those that were played again.
+ */
+#define VISIBLE_MATCH                                                     \
+	"(m.purpose <> 'tournament' OR EXISTS (SELECT 1 FROM "            \
+	"tournament_match x JOIN tournament t ON t.id = x.tournament_id " \
+	"WHERE x.match_id = m.id AND " VISIBLE_TOURNAMENT "))"
+
+/*
+ * A tournament has m's instance, be it for another match: somebody has to
+ * play it yet, or nobody is to know how it went.
+ */
+#define VISIBLE_NOT_CONTESTED                                              \
+	"(NOT EXISTS (SELECT 1 FROM match tm CROSS JOIN tournament_match " \
+	"x ON x.match_id = tm.id CROSS JOIN tournament t ON t.id = "       \
+	"x.tournament_id WHERE tm.instance_id = m.instance_id AND "        \
+	"(t.state = 'running' OR NOT " VISIBLE_TOURNAMENT ")))"
 
 #define VISIBLE_MAP "(p.visibility = 'public' OR p.public_us <= ?20)"
 
@@ -47,12 +60,10 @@ enum { VISIBLE_NOW = 20 }; /* the parameter that visible_bind() sets */
 	"r.instance_id = ri.id WHERE ri.map_id = p.id AND r.state = "     \
 	"'open')))"
 
-#define VISIBLE_WHOLE                                                       \
-	"(NOT EXISTS (SELECT 1 FROM round r WHERE r.state = 'open' AND "    \
-	"r.instance_id = m.instance_id) AND NOT EXISTS (SELECT 1 FROM "     \
-	"tournament_match x JOIN tournament t ON t.id = x.tournament_id "   \
-	"WHERE x.match_id = m.id AND t.state = 'running') AND " VISIBLE_MAP \
-	")"
+#define VISIBLE_WHOLE                                                    \
+	"(NOT EXISTS (SELECT 1 FROM round r WHERE r.state = 'open' AND " \
+	"r.instance_id = m.instance_id) AND " VISIBLE_NOT_CONTESTED      \
+	" AND " VISIBLE_MAP ")"
 
 #define VISIBLE_BOT "(b.is_hidden = 0)"
 

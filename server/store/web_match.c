@@ -259,7 +259,7 @@ int store_web_record(struct store *store, int64_t id, struct row_record *ret,
 				(long long)id);
 		return -EACCES;
 	}
-	/* What is whole stays so: a closed round never opens again. */
+	/* What was whole a moment ago has been seen: no harm if it closes. */
 	if (err == 0)
 		err = store_record(store, id, ret, error);
 	if (err != 0)

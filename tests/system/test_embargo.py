@@ -138,6 +138,24 @@ def test_the_host_sees_results_marked_until_they_are_revealed(cup):
     cup.crowd.stop()
 
 
+def test_no_rematch_shows_an_instance_that_others_have_to_play(cup):
+    """The store alone knows which, where seeds are drawn; no embargo, and not its own match."""
+    cup.server.admin("ladder add", name="mine", game="lambda-mining", generate="small",
+                     turn_ms=20000, **BARE)
+    cup.enter("ann", "mine")
+    cup.server.add_bot("bob")
+    cup.server.admin("tournament create", name="cup", ladder="mine", format="contest", maps=1,
+                     entrants=["ann", "bob"], grace_s=600)
+    cup.server.admin("tournament start", name="cup")
+    cup.crowd.start()
+    wait_until("ann's match", lambda: len(cup.matches()) == 1)
+    with pytest.raises(AssertionError, match="a tournament plays its instance"):
+        cup.server.admin("rematch", id=cup.matches()[0]["id"])
+    cup.server.admin("tournament cancel", name="cup")
+    assert cup.server.admin("rematch", id=cup.matches()[0]["id"])["ladder"] == "mine"
+    cup.crowd.stop()
+
+
 def seats_over(web):
     """How many seats /metrics says have ended somehow."""
     text = web.ask("/metrics")[2].decode()

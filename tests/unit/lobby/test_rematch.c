@@ -331,6 +331,18 @@ static void no_seed_of_a_running_tournament_is_shown(void **state)
 	refuses(world, &match, -ENOENT, "not waiting on rabbit-runner: crazy");
 }
 
+/* Its seeds may be random: then the store alone knows its instances. */
+static void no_instance_of_a_tournament_is_shown(void **state)
+{
+	struct world *world = *state;
+	struct row_match match = stored(world, LADDER_RABBIT, BOT_CRAZY, -1);
+
+	match.is_contested = true;
+	refuses(world, &match, -EINVAL, "a tournament plays its instance");
+	match.is_embargo = true;
+	refuses(world, &match, -EINVAL, "it is under embargo");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +355,7 @@ int main(void)
 		WORLD_TEST(an_offer_that_fails_is_not_repeated),
 		WORLD_TEST(what_cannot_be_is_refused),
 		WORLD_TEST(no_seed_of_a_running_tournament_is_shown),
+		WORLD_TEST(no_instance_of_a_tournament_is_shown),
 		WORLD_TEST(a_ladder_that_vanishes_takes_its_rematches_along),
 		WORLD_TEST(a_lobby_may_end_with_rematches_left),
 	};

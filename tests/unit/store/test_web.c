@@ -148,19 +148,81 @@ static void accepts(struct store *store, const char *command)
 	free(reply);
 }
 
-/* Store the first match of the tournament 1, match ID. */
-static void save_meeting(struct store *store, int64_t id)
+/* Store match ID, for PURPOSE, on the instance of match OF; void: WHY. */
+static void save_for(struct store *store, int64_t id, int64_t of,
+		     enum match_purpose purpose, const char *why)
 {
 	struct match_record *record = fixture_record(id, 1);
+	struct match_record *other = fixture_record(of, 1);
 	struct store_error error = { "" };
+	const char *seed = record->setup.seed;
 
+	record->setup.seed = other->setup.seed;
+	other->setup.seed = seed;
 	record->is_rated = false;
-	record->purpose = MATCH_FOR_TOURNAMENT;
-	record->meeting.tournament = 1;
-	record->meeting.nseats = 1;
+	record->purpose = purpose;
+	record->is_void = why != NULL;
+	(void)snprintf(record->void_reason, sizeof(record->void_reason), "%s",
+		       why == NULL ? "" : why);
+	if (purpose == MATCH_FOR_TOURNAMENT) {
+		record->meeting.tournament = 1;
+		record->meeting.nseats = 1;
+	}
 	if (store_save(store, record, &error) != 0)
 		fail_msg("%s", error.text);
 	match_record_free(record);
+	match_record_free(other);
+}
+
+/* Store the first match of the tournament 1, match ID. */
+static void save_meeting(struct store *store, int64_t id)
+{
+	save_for(store, id, id, MATCH_FOR_TOURNAMENT, NULL);
+}
+
+static bool has_match(const json_t *list, int64_t id)
+{
+	const json_t *match;
+	size_t i;
+
+	json_array_foreach(list, i, match)
+		if (json_integer_value(json_object_get(match, "id")) == id)
+			return true;
+	return false;
+}
+
+/* Whether match ID is there for the public. */
+static bool is_told(struct store *store, int64_t id)
+{
+	struct web_filter filter = { .limit = 10 };
+	struct store_error error = { "" };
+	struct row_record *record = xcalloc(1, sizeof(*record));
+	json_t *match, *list;
+	int64_t next;
+	int err = store_web_match(store, id, &match, &error);
+
+	if (err == 0)
+		json_decref(match);
+	else
+		assert_int_equal(store_web_record(store, id, record, &error),
+				 -ENOENT);
+	free(record);
+	assert_int_equal(
+		store_web_matches(store, &filter, &list, &next, &error), 0);
+	assert_int_equal(has_match(list, id), err == 0);
+	json_decref(list);
+	return err == 0;
+}
+
+/* What the host's readers say of match ID. */
+static struct row_match host_row(struct store *store, int64_t id)
+{
+	struct store_error error = { "" };
+	struct row_match match;
+
+	if (store_match(store, id, &match, &error) != 0)
+		fail_msg("%s", error.text);
+	return match;
 }
 
 /* Whether the public may have all of match ID; asked in each way there is. */
@@ -187,7 +249,7 @@ static bool is_whole(struct store *store, int64_t id)
 	free(record);
 	assert_int_equal(
 		store_web_matches(store, &filter, &list, &next, &error), 0);
-	assert_int_equal(json_array_size(list), whole ? 1 : 0);
+	assert_int_equal(has_match(list, id), whole);
 	json_decref(list);
 	return whole;
 }
@@ -214,12 +276,57 @@ static void a_running_tournament_keeps_its_instances(void **state)
 	accepts(store,
 		"{\"command\": \"tournament start\", \"name\": \"cup\"}");
 	save_meeting(store, 7);
+	save_for(store, 8, 7, MATCH_FOR_REMATCH, NULL);
+	save_for(store, 9, 9, MATCH_FOR_REMATCH, NULL);
 	assert_int_equal(store_save(store, other, &error), 0);
 	assert_false(is_whole(store, 7));
+	assert_false(is_whole(store, 8));
+	assert_true(is_whole(store, 9));
+	assert_true(host_row(store, 7).is_contested);
+	assert_true(host_row(store, 8).is_contested);
+	assert_false(host_row(store, 9).is_contested);
 	assert_int_equal(store_save(store, decision, &error), 0);
 	assert_true(is_whole(store, 7));
+	assert_true(is_whole(store, 8));
+	assert_false(host_row(store, 7).is_contested);
 	match_record_free(decision);
 	match_record_free(other);
+	store_close(store);
+}
+
+/* Void ones and those that were played again are in no tournament's list. */
+static void an_embargo_has_all_matches_of_its_tournament(void **state)
+{
+	struct store *store = fixture_store(*state);
+
+	accepts(store, "{\"command\": \"tournament create\", "
+		       "\"name\": \"cup\", \"ladder\": \"lambda-mining\", "
+		       "\"format\": \"contest\", \"seeds\": \"1..1\", "
+		       "\"entrants\": [\"crazy\", \"digger\"], "
+		       "\"embargo\": true}");
+	accepts(store,
+		"{\"command\": \"tournament start\", \"name\": \"cup\"}");
+	save_for(store, 6, 7, MATCH_FOR_TOURNAMENT, "stall: the host slept");
+	assert_true(host_row(store, 6).is_embargo);
+	save_meeting(store, 7);
+	accepts(store, "{\"command\": \"match void\", \"ids\": [7], "
+		       "\"reason\": \"a test\"}");
+	save_for(store, 8, 7, MATCH_FOR_TOURNAMENT, NULL);
+	save_for(store, 9, 7, MATCH_FOR_REMATCH, NULL);
+	sql(store, "UPDATE tournament SET state = 'finished', ended_us = 1");
+	for (int64_t id = 6; id <= 8; id++) {
+		assert_false(is_told(store, id));
+		assert_true(host_row(store, id).is_embargo);
+	}
+	assert_false(is_whole(store, 9));
+	assert_false(host_row(store, 9).is_embargo);
+	assert_true(host_row(store, 9).is_contested);
+	accepts(store,
+		"{\"command\": \"tournament reveal\", \"name\": \"cup\"}");
+	assert_true(is_told(store, 8));
+	assert_false(host_row(store, 8).is_embargo);
+	assert_true(is_whole(store, 9));
+	assert_false(is_told(store, 6));
 	store_close(store);
 }
 
@@ -511,6 +618,9 @@ int main(void)
 			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_bot_of_many_versions_is_searched_as_fast,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_embargo_has_all_matches_of_its_tournament,
 			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(who_is_banned_opens_no_door,
 						fixture_setup,
