@@ -124,7 +124,7 @@ static const struct key keys[] = {
 	NUMBER("output-stall-seconds", output_stall_seconds, 1, 3600, 20,
 	       "a peer that takes nothing of what waits for it is dropped after this time"),
 	NUMBER("dead-peer-seconds", dead_peer_seconds, 5, 86400, 60,
-	       "a link whose other end does not answer at all is given up after this time"),
+	       "a link whose other end does not answer at all is given up after this time; a change is for new links"),
 	{ "http-listen", KIND_LISTEN, true, AT(http_listens), 0, 0, 0, "",
 	  "addresses for the HTTP API, each HOST:PORT or [IPV6]:PORT; empty: none", NULL },
 	FIXED("http-connections-max", http_connections_max, 1, 100000, 512,

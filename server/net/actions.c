@@ -51,6 +51,18 @@ static void send_lines(struct net *net, const struct lobby_action *action)
 	conn_send(action->conn, action->bytes, action->len);
 }
 
+/* Who waits for a result that cannot be stored is the only one left. */
+static void end_drained(struct net *net)
+{
+	struct conn *conn, *next;
+
+	net->is_drained = true;
+	for (conn = LIST_FIRST(&net->conns); conn != NULL; conn = next) {
+		next = LIST_NEXT(conn, link);
+		conn_close(conn, "shutdown");
+	}
+}
+
 static void act(struct net *net, const struct lobby_action *action)
 {
 	switch (action->kind) {
@@ -106,7 +118,7 @@ static void act(struct net *net, const struct lobby_action *action)
 			 action->bytes);
 		break;
 	case LOBBY_DRAINED:
-		net->is_drained = true;
+		end_drained(net);
 		break;
 	case LOBBY_NACTIONS:
 		break;

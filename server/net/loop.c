@@ -21,6 +21,7 @@
 
 #include "server/base/clock.h"
 #include "server/match/record.h"
+#include "server/net/link.h"
 #include "server/net/net_internal.h"
 #include "server/store/store.h"
 
@@ -147,7 +148,7 @@ static void tick(struct net *net, int64_t now_us)
 /* All that time has brought. */
 static void expire(struct net *net)
 {
-	int64_t now_us = clock_now_us();
+	int64_t now_us = clock_now_us(), end_us;
 
 	if (net->turn_us != 0)
 		note_lag(net, now_us - net->turn_us, now_us);
@@ -164,12 +165,20 @@ static void expire(struct net *net)
 	if (net->tick_us <= now_us)
 		tick(net, now_us);
 	net_reap(net);
+	/* What came meanwhile has waited for us as well. */
+	end_us = clock_now_us();
+	if (end_us - now_us >= STALL_US)
+		note_lag(net, end_us - now_us, end_us);
 }
 
-/* Stopped; or drained, and all has been answered, too. */
+/*
+ * Stopped; or drained, and all has been answered, too, and is with those who
+ * asked: a connection that closes has a bounded time for it.
+ */
 static bool is_over(const struct net *net)
 {
-	return net->is_done || (net->is_drained && net->nwriting == 0);
+	return net->is_done || (net->is_drained && net->nwriting == 0 &&
+				LIST_EMPTY(&net->conns));
 }
 
 int net_run(struct net *net)
@@ -397,6 +406,9 @@ static void set_settings(struct net *net, const struct net_settings *settings)
 void net_configure(struct net *net, const struct net_settings *settings)
 {
 	set_settings(net, settings);
+	/* New connections inherit them. */
+	for (unsigned i = 0; i < net->nlisteners; i++)
+		link_set_options(net->listeners[i]->fd, settings->dead_peer_ms);
 	lobby_configure(net->lobby, &net->settings.lobby, clock_now_us());
 	net_act(net);
 }

@@ -96,7 +96,10 @@ void net_on_web_answer(struct net *net,
 
 /* FN is called on the loop's thread at SIGHUP. */
 void net_on_hangup(struct net *net, void (*fn)(void *arg), void *arg);
-/* Take over what SETTINGS says, `workers` excepted. Loop thread. */
+/*
+ * Take over what SETTINGS says, `workers` excepted; `dead_peer_ms` is for
+ * connections to come. Loop thread.
+ */
 void net_configure(struct net *net, const struct net_settings *settings);
 
 /*

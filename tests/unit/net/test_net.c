@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -38,6 +41,9 @@ struct server {
 	char token[200];
 	char folder[64], control[96];
 	int answers[2]; /* a pipe: answers to the web's questions, by line */
+	struct net_settings settings;
+	atomic_bool is_hung_up;          /* SIGHUP has had its effect */
+	atomic_bool shall_hold, is_held; /* the loop, once a second */
 };
 
 struct client {
@@ -92,6 +98,14 @@ static void fill(struct server *server)
 				    "rabbit-runner", "game", "rabbit-runner",
 				    "maps", "t.map", "params", "turns=3",
 				    "turn_ms", 10000, "rated", 0)));
+	json_decref(admin(server->store,
+			  json_pack("{s:s, s:s, s:s, s:[s], s:s, s:i, s:i, "
+				    "s:i, s:i, s:b}",
+				    "command", "ladder add", "name", "quick",
+				    "game", "rabbit-runner", "maps", "t.map",
+				    "params", "turns=3", "turn_ms", 2000,
+				    "init_ms", 0, "bank_ms", 9000,
+				    "bank_step_ms", 0, "rated", 0)));
 }
 
 static void on_web_answer(void *arg, uint64_t id, char *reply_take)
@@ -101,6 +115,34 @@ static void on_web_answer(void *arg, uint64_t id, char *reply_take)
 	(void)id;
 	assert_true(dprintf(server->answers[1], "%s\n", reply_take) > 0);
 	free(reply_take);
+}
+
+static void on_hangup(void *arg)
+{
+	struct server *server = arg;
+
+	net_configure(server->net, &server->settings);
+	atomic_store(&server->is_hung_up, true);
+}
+
+static void nap(void)
+{
+	const struct timespec time = { .tv_nsec = 5000000 };
+
+	(void)nanosleep(&time, NULL);
+}
+
+static void on_second(void *arg, struct net_second *second_take)
+{
+	struct server *server = arg;
+
+	free(second_take->live);
+	free(second_take->metrics);
+	free(second_take->saved);
+	while (atomic_load(&server->shall_hold)) {
+		atomic_store(&server->is_held, true);
+		nap();
+	}
 }
 
 static int start(void **state)
@@ -144,6 +186,9 @@ static int start(void **state)
 	assert_int_equal(store_writer_start(server->store), 0);
 	assert_int_equal(
 		net_new(&server->net, &settings, server->store, &error), 0);
+	server->settings = settings;
+	net_on_hangup(server->net, on_hangup, server);
+	net_on_second(server->net, on_second, server);
 	assert_int_equal(pipe(server->answers), 0);
 	net_on_web_answer(server->net, on_web_answer, server);
 	assert_int_equal(net_listen(server->net, "127.0.0.1", "0", &error), 0);
@@ -290,12 +335,13 @@ static void login(const struct server *server, struct client *client)
 	(void)expect(client, "@welcome crazy");
 }
 
-static unsigned long long ready(struct client *client)
+static unsigned long long ready_on(struct client *client, const char *ladder)
 {
 	unsigned long long id;
 	char text[64];
 
-	say(client, "@play rabbit-runner\n");
+	(void)snprintf(text, sizeof(text), "@play %s\n", ladder);
+	say(client, text);
 	assert_int_equal(sscanf(expect(client, "@match "), "@match %llu", &id),
 			 1);
 	(void)snprintf(text, sizeof(text), "@ready %llu\n", id);
@@ -304,6 +350,11 @@ static unsigned long long ready(struct client *client)
 	(void)expect(client, "@args t.map ");
 	(void)expect(client, "@start ");
 	return id;
+}
+
+static unsigned long long ready(struct client *client)
+{
+	return ready_on(client, "rabbit-runner");
 }
 
 static unsigned count_fds(void)
@@ -316,6 +367,26 @@ static unsigned count_fds(void)
 		count++;
 	(void)closedir(dir);
 	return count;
+}
+
+/* The server's end of CLIENT's link. */
+static int server_end(const struct client *client)
+{
+	struct sockaddr_in mine = { 0 }, peer;
+	socklen_t len = sizeof(mine);
+
+	assert_int_equal(
+		getsockname(client->fd, (struct sockaddr *)&mine, &len), 0);
+	for (int fd = 0; fd < 1024; fd++) {
+		len = sizeof(peer);
+		if (fd != client->fd &&
+		    getpeername(fd, (struct sockaddr *)&peer, &len) == 0 &&
+		    len == sizeof(peer) && peer.sin_family == AF_INET &&
+		    peer.sin_port == mine.sin_port)
+			return fd;
+	}
+	fail_msg("the server has no such link");
+	return -1;
 }
 
 /* ---- tests ---- */
@@ -474,6 +545,88 @@ static void rests_without_descriptors(void **state)
 	client_free(player);
 }
 
+/* The reply lies there while the loop does what it does once a second. */
+static void time_that_a_turns_end_took_is_nobodys(void **state)
+{
+	struct server *server = *state;
+	struct client *client = client_new(server);
+
+	login(server, client);
+	(void)ready_on(client, "quick");
+	(void)expect(client, "turnsleft 3");
+	say(client, "move\n");
+	(void)expect(client, "turnsleft 2");
+	(void)expect(client, "rabbits");
+	atomic_store(&server->shall_hold, true);
+	while (!atomic_load(&server->is_held))
+		nap();
+	say(client, "move\n");
+	for (unsigned i = 0; i < 500; i++)
+		nap();
+	atomic_store(&server->shall_hold, false);
+	/* Else the bank would have paid. */
+	assert_string_equal(expect(client, ""), "turnsleft 1");
+	client_free(client);
+}
+
+static void a_changed_dead_peer_time_is_for_new_links(void **state)
+{
+	struct server *server = *state;
+	struct client *client;
+	unsigned ms = 0;
+	socklen_t len = sizeof(ms);
+
+	server->settings.lobby.host = "test.host";
+	server->settings.dead_peer_ms = 7000;
+	assert_int_equal(kill(getpid(), SIGHUP), 0);
+	while (!atomic_load(&server->is_hung_up))
+		nap();
+	client = client_new(server);
+	(void)expect(client, "@hill");
+	assert_int_equal(getsockopt(server_end(client), IPPROTO_TCP,
+				    TCP_USER_TIMEOUT, &ms, &len),
+			 0);
+	assert_int_equal(ms, 7000);
+	client_free(client);
+}
+
+static void a_drain_sends_what_waits_for_a_slow_reader(void **state)
+{
+	static const int bytes = 4096;
+	struct server *server = *state;
+	struct client *slow = calloc(1, sizeof(*slow));
+	struct client *witness = client_new(server);
+	bool is_told = false;
+
+	assert_non_null(slow);
+	slow->fd = try_connect(server, bytes);
+	assert_true(slow->fd >= 0);
+	(void)expect(slow, "@hill");
+	assert_int_equal(setsockopt(server_end(slow), SOL_SOCKET, SO_SNDBUF,
+				    &bytes, sizeof(bytes)),
+			 0);
+	for (unsigned i = 0; i < 60; i++) {
+		say(slow, "@help\n");
+		say(witness, "@help\n");
+		(void)expect(witness, "@help : @quit");
+	}
+	assert_int_equal(kill(getpid(), SIGTERM), 0);
+	(void)expect(witness, "@error shutdown");
+	client_free(witness);
+	/* All of it is more than `text` holds: only the end is kept. */
+	while (more(slow)) {
+		is_told |= strstr(slow->text, "@error shutdown") != NULL;
+		if (slow->len > TEXT_BYTES / 2) {
+			memmove(slow->text, slow->text + slow->len - 64, 64);
+			slow->len = 64;
+		}
+	}
+	assert_true(is_told);
+	client_free(slow);
+	join(server);
+	assert_int_equal(server->rc, 0);
+}
+
 static void abandons_at_sigterm(void **state)
 {
 	struct server *server = *state;
@@ -595,6 +748,13 @@ int main(void)
 						stop),
 		cmocka_unit_test_setup_teardown(rests_without_descriptors,
 						start, stop),
+		cmocka_unit_test_setup_teardown(
+			time_that_a_turns_end_took_is_nobodys, start, stop),
+		cmocka_unit_test_setup_teardown(
+			a_changed_dead_peer_time_is_for_new_links, start, stop),
+		cmocka_unit_test_setup_teardown(
+			a_drain_sends_what_waits_for_a_slow_reader, start,
+			stop),
 		cmocka_unit_test_setup_teardown(abandons_at_sigterm, start,
 						stop),
 		cmocka_unit_test_setup_teardown(serves_the_control_socket,
