@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """deploy/: what a host runs first."""
+import contextlib
 import json
 import os
 import pathlib
@@ -198,6 +199,9 @@ def quickstart(tmp_path):
         if one.process.poll() is None:
             one.process.send_signal(signal.SIGTERM)
             one.process.communicate(timeout=60)
+        for pid in one.pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
 
 
 def test_quickstart_ranks_bots_and_goes_on_with_its_file(quickstart, tmp_path):
@@ -232,7 +236,8 @@ def test_quickstart_takes_another_port_for_one_that_is_taken(quickstart):
         run.hear(f"quickstart: HTTP port {taken[1]} is taken; using another one")
         assert int(run.hear(r"HTTP API at http://127\.0\.0\.1:(\d+)/")[1]) not in taken
         assert int(run.hear(r"hilld listens on 127\.0\.0\.1:(\d+)")[1]) not in taken
-        run.process.send_signal(signal.SIGINT)
+        # So its terminal ends it; hilld would take that for itself as "read again".
+        run.process.send_signal(signal.SIGHUP)
         assert "quickstart: stopped" in run.end()
     if IS_LONG:
         # Free again, they are what was asked for.
