@@ -110,27 +110,6 @@ def test_install_deps_refuses_an_unknown_option():
     assert "--tset" in done.stderr
 
 
-def test_backup_copies_a_database_in_use_and_overwrites_nothing(tmp_path):
-    live = tmp_path / "hill's.db"
-    writer = sqlite3.connect(live, isolation_level=None)
-    writer.execute("PRAGMA journal_mode=WAL")
-    writer.execute("CREATE TABLE match (id INTEGER PRIMARY KEY)")
-    writer.execute("INSERT INTO match VALUES (7)")
-    writer.execute("BEGIN IMMEDIATE")
-    writer.execute("INSERT INTO match VALUES (8)")
-    copy = tmp_path / "it's a copy.db"
-    command = [TOP / "deploy/backup", live, copy]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert sqlite3.connect(copy).execute("SELECT id FROM match").fetchall() \
-        == [(7,)]
-    again = subprocess.run(command, capture_output=True, text=True,
-                           check=False)
-    assert again.returncode == 1
-    assert "is there already" in again.stderr
-    writer.close()
-
-
 def test_the_unit_file_is_valid_and_tight():
     if shutil.which("systemd-analyze") is None:
         pytest.skip("no systemd-analyze here")
