@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """deploy/: what a host runs first."""
 import contextlib
+import fnmatch
 import json
 import os
 import pathlib
@@ -110,14 +111,70 @@ def test_install_deps_refuses_an_unknown_option():
     assert "--tset" in done.stderr
 
 
-def test_the_unit_file_is_valid_and_tight():
+UNITS = ["hilld.service", "hill-house.service"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_unit_file_is_valid_and_tight(unit):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("no systemd-analyze here")
     done = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", "--threshold=20",
-         TOP / "deploy/hilld.service"],
+         TOP / "deploy" / unit],
         capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-300:]
+
+
+def test_nobody_is_killed_while_it_drains():
+    drain = {"hilld.service": json.loads((TOP / "deploy/hilld.json").read_text())["drain-seconds"],
+             "hill-house.service": int(re.search(r"\ndrain_s=(\d+)\n",
+                                                 (TOP / "deploy/house").read_text())[1])}
+    for unit in UNITS:
+        stop = re.search(r"\nTimeoutStopSec=(\d+)\n", (TOP / "deploy" / unit).read_text())
+        assert int(stop[1]) >= drain[unit] + 15
+    stop = re.search(r"--stop-timeout (\d+)", (TOP / "deploy/Containerfile").read_text())
+    assert int(stop[1]) >= drain["hilld.service"] + 15
+
+
+def is_in_the_container(path):
+    """Whether PATH of the checkout gets there: the last line that names it or its folder says."""
+    answer = True
+    for line in (TOP / ".dockerignore").read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        pattern = line.lstrip("!")
+        parts = path.split("/")
+        for index in range(len(parts)):
+            head = "/".join(parts[:index + 1])
+            if pattern == head or pattern == "*" and index == 0 or (
+                    pattern.startswith("**/") and fnmatch.fnmatch(parts[index], pattern[3:])):
+                answer = line.startswith("!")
+    return answer
+
+
+def test_no_layer_of_the_container_holds_a_token_or_a_database():
+    for path in ("var/hill.db", "var/tokens/yours", "hill.db", "hill.db-wal", "mybot.token",
+                 "house-tokens/house-rabbit", "clients/bots/mybot.token", "deploy/hill.db-wal",
+                 "build/server/hilld", ".git/config"):
+        assert not is_in_the_container(path), path
+
+
+def test_the_container_builds_of_what_it_gets_with_any_linker(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(TOP, source, ignore=lambda folder, names: [
+        name for name in names
+        if not is_in_the_container(str((pathlib.Path(folder) / name).relative_to(TOP)))])
+    # A linker that has never heard of what GNU's can do.
+    stand_in(tmp_path, "cc", 'case "$*" in *--gc-sections*)\n'
+             'echo "ld: unknown option" >&2; exit 1 ;; esac\nexec /usr/bin/cc "$@"')
+    build = tmp_path / "build"
+    done = subprocess.run(["meson", "setup", "--buildtype=release", "-Dtests=disabled", build],
+                          cwd=source, capture_output=True, text=True, check=False,
+                          env={**os.environ, "CC": str(tmp_path / "cc")})
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "--gc-sections" not in (build / "build.ninja").read_text()
+    if (BUILD / "build.ninja").exists():
+        assert "--gc-sections" in (BUILD / "build.ninja").read_text()
 
 
 class Quickstart:
