@@ -117,6 +117,13 @@ def test_told_twice_the_house_ends_at_once(house):
     assert one.told() == [["SIGINT", "SIGTERM"]] * 4
 
 
+def test_the_house_tells_again_who_has_not_heard(house):
+    one = house("--drain-seconds", "0", bridge=BRIDGE.replace(
+        '"SIGTERM" not in told', 'told.count("SIGTERM") < 3'))
+    one.tell(signal.SIGTERM)
+    one.end()
+
+
 def test_a_house_bot_that_has_not_started_yet_ends(house):
     # Not one of them catches any signal.
     one = house(bridge="import time\nTOUCH\ntime.sleep(600)\n")
