@@ -16,6 +16,7 @@ import urllib.request
 import pytest
 
 from bridges import BUILD, IS_LONG, gone_within
+from conftest import wait_until
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -243,6 +244,14 @@ def quickstart(tmp_path):
 def test_quickstart_ranks_bots_and_goes_on_with_its_file(quickstart, tmp_path):
     ladders = ("rabbit-runner", "image-battle", "lambda-mining")
     stored = []
+    # One that was killed while it made the file leaves none: it is made anew.
+    run = quickstart("--port", 0, "--http-port", 0)
+    run.hear("making")
+    wait_until("half a database", (tmp_path / "var/quickstart.new/hill.db").exists, run.process)
+    run.process.kill()
+    run.process.communicate(timeout=60)
+    assert gone_within(run.pids(), 60)
+    assert not (tmp_path / "var/hill.db").exists()
     for matches in (3, 12) if IS_LONG else (3,):
         run = quickstart("--port", 0, "--http-port", 0, "--matches", matches)
         url = run.hear(r"HTTP API at (http://127\.0\.0\.1:\d+/\S+)")[1]
@@ -261,6 +270,37 @@ def test_quickstart_ranks_bots_and_goes_on_with_its_file(quickstart, tmp_path):
     assert done.returncode == 0 and json.loads(done.stdout)["ok"], done.stdout + done.stderr
     for path in (tmp_path / "var/tokens").iterdir():
         assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["hill.db", "hill.db-wal", "tokens/house-rabbit"])
+def test_quickstart_leaves_what_it_did_not_make(quickstart, tmp_path, name):
+    var = tmp_path / "var"
+    (var / "tokens").mkdir(parents=True)
+    (var / name).write_text("somebody's")
+    run = quickstart("--port", 0, "--http-port", 0)
+    said, _ = run.process.communicate(timeout=180)
+    assert run.process.returncode == 1
+    assert f"{var / name} is there and not of quickstart's making" in said
+    assert (var / name).read_text() == "somebody's"
+    assert not (var / "ready").exists() and (var / "hill.db").exists() == (name == "hill.db")
+
+
+def test_quickstart_makes_a_database_in_place_of_its_own_that_is_gone(quickstart, tmp_path):
+    var = tmp_path / "var"
+    (var / "tokens").mkdir(parents=True)
+    old = [var / "hill.db-wal", var / "tokens/yours", var / "tokens/house-rabbit"]
+    for path in [var / "ready", *old]:
+        path.write_text("old")
+    run = quickstart("--port", 0, "--http-port", 0)
+    run.hear("making")
+    run.hear("playing; Ctrl-C ends it")
+    # None of it is taken for the new one's.
+    for path in old:
+        wait_until(f"a {path.name} of this database", lambda: path.exists() and
+                   path.read_bytes() != b"old", run.process)  # pylint: disable=cell-var-from-loop
+    assert not (var / "quickstart.new").exists()
+    run.process.send_signal(signal.SIGINT)
+    run.end()
 
 
 def test_quickstart_takes_another_port_for_one_that_is_taken(quickstart):
