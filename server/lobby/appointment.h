@@ -110,7 +110,7 @@ void candidates_release(struct lobby *lobby);
 void tournaments_replace(struct lobby *lobby, const struct row_catalogue *rows,
 			 int64_t now_us);
 /* Make appointments on LADDER for what can be played: somebody came. */
-void tournaments_look(struct lobby *lobby, const struct ladder *ladder,
+void tournaments_look(struct lobby *lobby, struct ladder *ladder,
 		      int64_t now_us);
 /*
  * Whether PEER's bot has a match of a tournament under way, the way to the

@@ -86,11 +86,16 @@ void lobby_configure(struct lobby *lobby, const struct lobby_config *config,
 		     int64_t now_us)
 {
 	struct lobby_config old = lobby->config;
+	struct lobby_peer *peer;
 
 	lobby->config = *config;
 	lobby->config.host = old.host;
 	memcpy(lobby->config.random_key, old.random_key,
 	       sizeof(old.random_key));
+	/* They stand by the time that they have: whoever comes later, later. */
+	TAILQ_FOREACH(peer, &lobby->prelogin, group)
+		session_hurry(&peer->session,
+			      now_us + config->login_ms * INT64_C(1000));
 	start_touch_held(lobby);
 	lobby_settle(lobby, now_us);
 }

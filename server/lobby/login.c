@@ -75,21 +75,22 @@ static void let_in(struct lobby *lobby, struct lobby_peer *peer,
 	action_send(lobby, peer, mark, false);
 }
 
-/* Whether BOT has room for one more connection, be it another's place. */
+/* Whether BOT has room for one more connection, be it others' place. */
 static bool make_room(struct lobby *lobby, const struct lobby_peer *peer,
 		      const struct bot *bot, int64_t now_us)
 {
 	struct lobby_peer *oldest;
 
-	if (bot->npeers < bot->max_connections)
-		return true;
-	oldest = oldest_free(bot);
-	if (oldest == NULL)
-		return false;
-	action_log(lobby, LOG_LEVEL_INFO,
-		   "conn=%" PRIu64 " bot=%s event=evicted by=%" PRIu64,
-		   oldest->link_id, bot->name, peer->link_id);
-	peer_refuse(lobby, oldest, ERROR_EVICTED, 0, NULL, now_us);
+	/* More than one when the host has lowered the bound meanwhile. */
+	while (bot->npeers >= bot->max_connections) {
+		oldest = oldest_free(bot);
+		if (oldest == NULL)
+			return false;
+		action_log(lobby, LOG_LEVEL_INFO,
+			   "conn=%" PRIu64 " bot=%s event=evicted by=%" PRIu64,
+			   oldest->link_id, bot->name, peer->link_id);
+		peer_refuse(lobby, oldest, ERROR_EVICTED, 0, NULL, now_us);
+	}
 	return true;
 }
 

@@ -212,7 +212,11 @@ static void take_frame(struct lobby *lobby, struct lobby_peer *peer,
 	size_t mark = lobby->scratch.len;
 
 	session_line(&peer->session, frame, &lobby->scratch, &request);
-	peer_say(lobby, peer, mark);
+	/* Who asks how long the link takes wants no answer after the match. */
+	if (request.is_pong)
+		action_send(lobby, peer, mark, false);
+	else
+		peer_say(lobby, peer, mark);
 	switch (request.kind) {
 	case SESSION_ASK_NOTHING:
 		break;

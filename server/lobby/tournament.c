@@ -505,15 +505,14 @@ static void look(struct lobby *lobby, struct lobby_tournament *t,
 		end(lobby, t);
 }
 
-void tournaments_look(struct lobby *lobby, const struct ladder *ladder,
+void tournaments_look(struct lobby *lobby, struct ladder *ladder,
 		      int64_t now_us)
 {
 	for (size_t i = 0; i < lobby->ntournaments; i++) {
 		struct lobby_tournament *t = lobby->tournaments[i];
 
 		if (t->row.ladder_id == ladder->row.id)
-			look(lobby, t, ladder_by_id(lobby, t->row.ladder_id),
-			     now_us);
+			look(lobby, t, ladder, now_us);
 	}
 }
 

@@ -290,6 +290,12 @@ void session_end_of_input(struct session *session, struct session_request *ret)
 	session_check(session);
 }
 
+void session_hurry(struct session *session, int64_t login_by_us)
+{
+	if (login_by_us < session->login_by_us)
+		session->login_by_us = login_by_us;
+}
+
 int64_t session_deadline(const struct session *session)
 {
 	return session->state == SESSION_NEW ? session->login_by_us : INT64_MAX;

@@ -101,6 +101,7 @@ struct session_request {
 	struct slice invite;  /* REGISTER: invite=, ""; never logged */
 	bool is_candidate;    /* LOGIN */
 	bool is_quiet;        /* READY */
+	bool is_pong;         /* NOTHING: what is said times the link */
 	enum session_how how; /* PLAY */
 	struct session_wish wish;
 	struct slice line;      /* GAME: the reply; "" when is_long */
@@ -144,6 +145,8 @@ void session_line(struct session *session, const struct frame *frame,
  * the end of the link. The caller still sends what is queued. RET: CLOSE.
  */
 void session_end_of_input(struct session *session, struct session_request *ret);
+/* The login must come by LOGIN_BY_US, if it was not to come sooner. */
+void session_hurry(struct session *session, int64_t login_by_us);
 /* When session_expire() must be called, or INT64_MAX. */
 int64_t session_deadline(const struct session *session);
 /* At NOW_US; RET is CLOSE when the login came too late, else NOTHING. */

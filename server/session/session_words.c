@@ -200,7 +200,7 @@ static void take_ping(struct session *session, const struct control *control,
 		      struct buf *out, struct session_request *ret)
 {
 	(void)session;
-	(void)ret;
+	ret->is_pong = true;
 	control_add_word(out, WORD_PONG);
 	if (control->nargs > 0)
 		control_add_arg_slice(out, control->args[0]);

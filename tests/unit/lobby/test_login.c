@@ -145,6 +145,43 @@ static void a_login_must_come_in_time(void **state)
 			   "b ! login-timeout\n");
 }
 
+static void a_lowered_time_to_log_in_is_for_all(void **state)
+{
+	struct world *world = *state;
+
+	world_play(world, "a +\n"
+			  "a < @hill 1 test\n");
+	world->config.login_ms = 1000;
+	lobby_configure(world->lobby, &world->config, world->now_us);
+	world_play(world, "* t 500\n"
+			  "b +\n"
+			  "b < @hill 1 test\n"
+			  "a <.\n"
+			  "* t 501\n"
+			  "a < @error login-timeout *\n"
+			  "a ! login-timeout\n"
+			  "b <.\n"
+			  "* t 500\n"
+			  "b < @error login-timeout *\n"
+			  "b ! login-timeout\n");
+}
+
+static void a_lowered_cap_is_reached_at_the_next_login(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "crazy");
+	world_login(world, 'c', "crazy");
+	world->bots[BOT_CRAZY].max_connections = 1;
+	world_catalogue(world);
+	world_login(world, 'd', "crazy");
+	world_play(world, "a ! evicted\n"
+			  "b ! evicted\n"
+			  "c ! evicted\n"
+			  "d <.\n");
+}
+
 static void an_address_has_so_many_strangers(void **state)
 {
 	world_play(*state, "a + 10.0.0.1\n"
@@ -334,6 +371,8 @@ int main(void)
 		WORLD_TEST(a_bot_whose_links_all_play_is_busy),
 		WORLD_TEST(wrong_logins_are_bounded_and_forgotten),
 		WORLD_TEST(a_login_must_come_in_time),
+		WORLD_TEST(a_lowered_time_to_log_in_is_for_all),
+		WORLD_TEST(a_lowered_cap_is_reached_at_the_next_login),
 		WORLD_TEST(an_address_has_so_many_strangers),
 		WORLD_TEST(the_server_has_so_many_links),
 		WORLD_TEST(a_long_line_before_login_ends_the_link),

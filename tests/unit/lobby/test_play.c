@@ -446,6 +446,22 @@ static void words_of_a_finished_match_are_ignored(void **state)
 			  "a <.\n");
 }
 
+/* It asks for it, and measures its link by it. */
+static void a_quiet_seat_is_answered_its_ping_at_once(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a > @ready 1 quiet\n"
+			  "a <~ rabbits\n"
+			  "a > @leave\n"
+			  "a <.\n"
+			  "a > @ping now\n"
+			  "a < @pong now\n"
+			  "a <.\n");
+}
+
 static void a_quiet_seat_hears_other_things_at_its_end(void **state)
 {
 	struct world *world = *state;
@@ -629,6 +645,7 @@ int main(void)
 		WORLD_TEST(a_match_that_lost_too_much_is_void_and_played_again),
 		WORLD_TEST(sixteen_ahead_pause_reading_until_they_are_used),
 		WORLD_TEST(words_of_a_finished_match_are_ignored),
+		WORLD_TEST(a_quiet_seat_is_answered_its_ping_at_once),
 		WORLD_TEST(a_quiet_seat_hears_other_things_at_its_end),
 		WORLD_TEST(a_mine_is_sent_as_input_and_asks_once),
 		WORLD_TEST(a_mine_that_is_never_answered_ends_at_its_limit),

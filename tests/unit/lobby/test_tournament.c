@@ -554,6 +554,27 @@ static void who_sits_at_a_set_is_there(void **state)
 	world_catalogue(world);
 }
 
+static void a_ladder_that_goes_takes_its_tournament_along(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	plan(world, bots, 2, TOURNAMENT_CONTEST);
+	world_catalogue(world);
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n"
+			  "a > @ready 1\n");
+	world->rows.ladders = &world->ladders[LADDER_BATTLE];
+	world->rows.nladders = SCRIPT_LADDERS - 1;
+	world_catalogue(world);
+	world_play(world, "* t 6000\n"
+			  "a > @resign 1\n"
+			  "* t 6000\n");
+	discard(world);
+	world_catalogue(world);
+}
+
 /* crazy has played the first instance and may tell others; lazy has not. */
 static void a_drawn_seed_that_was_given_is_kept(void **state)
 {
@@ -616,6 +637,7 @@ int main(void)
 			a_match_made_void_before_its_news_counts_for_nothing),
 		WORLD_TEST(absent_ones_with_a_link_are_told),
 		WORLD_TEST(a_drawn_seed_that_was_given_is_kept),
+		WORLD_TEST(a_ladder_that_goes_takes_its_tournament_along),
 		WORLD_TEST(under_embargo_no_forfeit_is_told),
 		WORLD_TEST(younger_versions_than_the_deadline_are_unrated),
 	};
