@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -45,6 +46,14 @@ def test_a_rabbit_bot_saves_some(tmp_path, bot):
                               5, *bot)
     assert sum(numbers(document, "score")) > 20
     assert "invalid" not in said
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in BOTS.glob("*.py")))
+def test_a_copied_kit_stands_alone(tmp_path, name):
+    shutil.copy(BOTS / name, tmp_path)
+    done = subprocess.run([PYTHON, "-I", tmp_path / name], input="", capture_output=True,
+                          text=True, cwd=tmp_path, timeout=60, check=False)
+    assert "ModuleNotFoundError" not in done.stderr
 
 
 @pytest.mark.parametrize("bot", [
