@@ -124,7 +124,6 @@ static int take_answer(struct errand *errand, int fd, struct control *control)
  */
 static int carry_out(struct errand *errand)
 {
-	int64_t by_us = clock_now_us() + VISIT_ANSWER_US;
 	struct control control;
 	int status = EXIT_REFUSED;
 	int fd;
@@ -137,8 +136,8 @@ static int carry_out(struct errand *errand)
 					     "--name or --token-file"
 					   : strerror(errno));
 	if (errand_open(errand) < 0 || say_register(errand) < 0 ||
-	    visit_await(&errand->visit, WORD_REGISTERED, true, by_us,
-			&control) < 0)
+	    visit_await(&errand->visit, WORD_REGISTERED, true,
+			clock_now_us() + VISIT_ANSWER_US, &control) < 0)
 		(void)errand_fail(errand->bridge->host, errand->visit.why);
 	else
 		status = take_answer(errand, fd, &control);

@@ -29,7 +29,7 @@ enum { LINE_BYTES = 512, PATH_BYTES = 8192 };
 static int ask(struct errand *errand, struct slice *ret_token,
 	       bool *ret_is_lost)
 {
-	int64_t by_us = clock_now_us() + VISIT_ANSWER_US;
+	int64_t by_us;
 	char line[LINE_BYTES], name[NAME_BOT_MAX + 1] = "";
 	struct visit *visit = &errand->visit;
 	struct control control;
@@ -41,7 +41,8 @@ static int ask(struct errand *errand, struct slice *ret_token,
 		       "\n",
 		       name, errand->bridge->token);
 	if (errand_open(errand) < 0 || visit_say(visit, line) < 0 ||
-	    visit_await(visit, WORD_WELCOME, true, by_us, &control) < 0)
+	    visit_await(visit, WORD_WELCOME, true,
+			clock_now_us() + VISIT_ANSWER_US, &control) < 0)
 		return -1;
 	errand_hold();
 	*ret_is_lost = true;

@@ -2,7 +2,9 @@
 """hill-bridge rotate: a new token takes the old one's place, and none is lost."""
 import resource
 import signal
+import socket
 import subprocess
+import time
 
 import pytest
 
@@ -18,14 +20,14 @@ def rotate(kind, tmp_path):
     """start(server's port, words): a running rotate, or WORD; ended afterwards."""
     started = []
 
-    def start(port, *words, limit=None, word="rotate"):
+    def start(port, *words, limit=None, word="rotate", host="127.0.0.1"):
         def prepare():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
         started.append(subprocess.Popen(
-            [*COMMANDS[kind], word, f"127.0.0.1:{port}", *map(str, words)],
+            [*COMMANDS[kind], word, f"{host}:{port}", *map(str, words)],
             cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             preexec_fn=prepare))
         return started[-1]
@@ -146,6 +148,42 @@ def test_nothing_is_asked_without_room_for_the_answer(hill, rotate, token):
     hill.listener.settimeout(0.2)
     with pytest.raises(TimeoutError):
         hill.accept()
+
+
+@pytest.fixture
+def deaf(hill):
+    """127.0.0.2 does not answer on the server's port: its queue is full."""
+    listener = socket.create_server(("127.0.0.2", hill.port), backlog=0)
+    waiting = [listener]
+    for _ in range(8):
+        one = socket.socket()
+        one.settimeout(0.5)
+        waiting.append(one)
+        try:
+            one.connect(("127.0.0.2", hill.port))
+        except TimeoutError:
+            break
+    else:
+        pytest.skip("a full queue takes more")
+    yield
+    for one in waiting:
+        one.close()
+
+
+@pytest.mark.usefixtures("deaf")
+def test_a_dead_address_of_the_host_costs_time_alone(hill, rotate, tmp_path, odd):
+    odd["hosts"].write_text("127.0.0.2 127.0.0.1")
+    process = rotate(hill.port, "code", "--name", "crazy", word="join", host="odd.test")
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.expect("@register crazy invite=code")
+    time.sleep(6)  # together with the dead one's longer than an answer may take
+    hill.say(f"@registered crazy token={NEW}")
+    hill.expect("@ladders")
+    hill.say("@ladders 0")
+    out, _ = ended(process, 0)
+    assert "crazy is registered" in out
+    assert (tmp_path / "crazy.token").read_text() == NEW + "\n"
 
 
 def test_join_tells_a_token_that_it_cannot_keep(hill, rotate, tmp_path):
