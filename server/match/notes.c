@@ -31,6 +31,10 @@ struct notes_reader {
 	char text[TEXT_BYTES_MAX + 1];
 	int failed; /* sticky negative errno; 0 none */
 	bool has_begun;
+	struct {
+		uint32_t settled; /* requests: answered, or run out */
+		uint32_t owed;    /* the last of them, whose reply may come */
+	} turns[GAME_SEATS_MAX];
 };
 
 static bool has_text(enum note_kind kind)
@@ -190,6 +194,43 @@ static int read_record(struct notes_reader *reader, struct note *note)
 	return rc < 0 ? rc : 1;
 }
 
+/*
+ * Which request NOTE, the next one, is of. Until all that is owed has come, no
+ * reply answers a request: what is owed is always of the last ones. -EILSEQ
+ * when what came was not owed.
+ */
+static int count_turn(struct notes_reader *reader, struct note *note)
+{
+	uint32_t *settled = &reader->turns[note->seat].settled;
+	uint32_t *owed = &reader->turns[note->seat].owed;
+
+	switch (note->kind) {
+	case NOTE_LATE:
+		(*owed)++;
+		note->turn = ++*settled;
+		return 0;
+	case NOTE_REPLY:
+		note->turn = ++*settled;
+		return 0;
+	case NOTE_GONE:
+		note->turn = *settled + 1;
+		return 0;
+	case NOTE_INVALID:
+		note->turn = *settled;
+		return 0;
+	case NOTE_THROWN:
+	case NOTE_SKIPPED:
+		if (*owed == 0)
+			return -EILSEQ;
+		note->turn = *settled - --*owed;
+		return 0;
+	case NOTE_CUT:
+	case NOTE_NKINDS:
+		break;
+	}
+	return 0;
+}
+
 int notes_next(struct notes_reader *reader, struct note *ret)
 {
 	struct note note;
@@ -198,6 +239,8 @@ int notes_next(struct notes_reader *reader, struct note *ret)
 	if (reader->failed != 0)
 		return reader->failed;
 	rc = read_record(reader, &note);
+	if (rc > 0 && count_turn(reader, &note) < 0)
+		rc = -EILSEQ;
 	if (rc < 0)
 		reader->failed = rc;
 	if (rc > 0)

@@ -39,6 +39,12 @@ enum {
 struct note {
 	enum note_kind kind;
 	unsigned seat;
+	/*
+	 * The number of the seat's request that it is of, from 1, as @fault has
+	 * it: of one who is gone the first that he left unanswered. 0: of none.
+	 * Readers count it; what is written does not have it.
+	 */
+	uint32_t turn;
 	uint32_t flags;
 	int64_t time_us; /* on the turn clock, stalls taken off; in 0.1 ms */
 	int64_t bank_us;

@@ -188,6 +188,9 @@ static json_t *note_json(const struct note *note)
 				 "ms", (double)note->time_us / 1000, "flags",
 				 flags_json(note->flags));
 
+	if (note->turn > 0)
+		(void)json_object_set_new(json, "turn",
+					  json_integer(note->turn));
 	if ((note->flags & NOTE_BANKED) != 0)
 		(void)json_object_set_new(
 			json, "bank_ms",

@@ -195,10 +195,12 @@ static int make_notes(struct stream *stream, struct buf *out)
 				(void)json_array_append_new(
 					list, json_string(flags[i]));
 		add_line(out,
-			 json_pack("{s:s, s:I, s:f, s:f, s:f, s:o, s:o}",
+			 json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:o, s:o}",
 				   "kind", kinds[note.kind], "seat",
-				   (json_int_t)note.seat + 1, "ms",
-				   (double)note.time_us / 1000, "bank_ms",
+				   (json_int_t)note.seat + 1, "turn",
+				   note.turn > 0 ? json_integer(note.turn)
+						 : json_null(),
+				   "ms", (double)note.time_us / 1000, "bank_ms",
 				   (double)note.bank_us / 1000, "stall_ms",
 				   (double)note.stall_us / 1000, "flags", list,
 				   "text", text_json(note.text, note.len)));

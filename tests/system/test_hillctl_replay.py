@@ -89,6 +89,9 @@ def test_an_export_always_parses_and_is_complete(played):
         fed = [x for x in exported["notes"] if x["kind"] in ("reply", "late", "gone")]
         assert [(x["seat"], x["kind"]) for x in fed] == [
             (x["seat"], x["kind"]) for x in exported["transcript"]]
+        for seat in exported["match"]["seats"]:
+            turns = [x["turn"] for x in fed if x["seat"] == seat["seat"]]
+            assert turns == list(range(1, len(turns) + 1)) and turns
         if row["game"] == "rabbit-runner":
             assert exported["map"]["data"].encode() == RABBIT_MAP
         if row["game"] == "image-battle":

@@ -338,6 +338,10 @@ def test_a_match_is_seen_turn_by_turn(site):
              web.ask(f"{API}/matches/{match['id']}/notes")[2].splitlines()]
     assert len([note for note in notes if note["kind"] == "late"]) == sum(
         seat["faults"]["late"] for seat in match["seats"])
+    for seat in match["seats"]:
+        turns = [note["turn"] for note in notes
+                 if note["seat"] == seat["seat"] and note["kind"] in ("reply", "late")]
+        assert turns == list(range(1, len(turns) + 1)) and turns
     first = web.get(f"/matches/{match['id']}/grids")
     last = web.get(f"/matches/{match['id']}/grids?turn={first['turns'] - 1}")
     again = web.get(f"/matches/{match['id']}/grids?turn={first['turns'] - 1}")

@@ -157,21 +157,26 @@ static void the_transcript_says_what_was_fed_in_order(void **unused)
 static void the_notes_say_what_people_want_to_know(void **unused)
 {
 	static const struct note want[] = {
-		{ .kind = NOTE_REPLY, .time_us = 12300 },
+		{ .kind = NOTE_REPLY, .turn = 1, .time_us = 12300 },
 		{ .kind = NOTE_REPLY,
+		  .turn = 2,
 		  .flags = NOTE_BANKED,
 		  .time_us = 110100,
 		  .bank_us = 10100 },
 		{ .kind = NOTE_LATE,
+		  .turn = 3,
 		  .flags = NOTE_BANKED | NOTE_STALL,
 		  .time_us = 195900,
 		  .bank_us = 95900,
 		  .stall_us = 50000 },
-		{ .kind = NOTE_THROWN, .time_us = 205900 },
-		{ .kind = NOTE_REPLY, .flags = NOTE_LONG },
-		{ .kind = NOTE_REPLY },
-		{ .kind = NOTE_INVALID, .text = "bad is bad", .len = 10 },
-		{ .kind = NOTE_GONE, .text = "signal=9", .len = 8 },
+		{ .kind = NOTE_THROWN, .turn = 3, .time_us = 205900 },
+		{ .kind = NOTE_REPLY, .turn = 4, .flags = NOTE_LONG },
+		{ .kind = NOTE_REPLY, .turn = 5 },
+		{ .kind = NOTE_INVALID,
+		  .turn = 5,
+		  .text = "bad is bad",
+		  .len = 10 },
+		{ .kind = NOTE_GONE, .turn = 6, .text = "signal=9", .len = 8 },
 	};
 	struct stage stage;
 	struct match_record *record;
@@ -194,7 +199,10 @@ static void the_notes_say_what_people_want_to_know(void **unused)
 	stage_say(&stage, 0, "owed");
 	match_line_long(stage.match, 0, stage.now_us, stage.out);
 	stage_take(&stage);
+	assert_true(stage_got(&stage, 0, "@fault late 1/5 turn=3 "));
+	assert_true(stage_got(&stage, 0, "@fault long 1/- turn=4 "));
 	stage_say(&stage, 0, "bad");
+	assert_true(stage_got(&stage, 0, "@fault invalid 1/- turn=5 "));
 	match_gone(stage.match, 0, "signal=9", stage.now_us, stage.out);
 	stage_take(&stage);
 	record = match_take_record(stage.match, stage.out);
@@ -202,12 +210,67 @@ static void the_notes_say_what_people_want_to_know(void **unused)
 	for (size_t i = 0; i < COUNT_OF(want); i++) {
 		assert_int_equal(notes_next(reader, &note), 1);
 		assert_int_equal(note.kind, want[i].kind);
+		assert_int_equal(note.turn, want[i].turn);
 		assert_int_equal(note.flags, want[i].flags);
 		assert_int_equal(note.time_us, want[i].time_us);
 		assert_int_equal(note.bank_us, want[i].bank_us);
 		assert_int_equal(note.stall_us, want[i].stall_us);
 		assert_string_equal(note.text,
 				    want[i].text == NULL ? "" : want[i].text);
+	}
+	assert_int_equal(notes_next(reader, &note), 0);
+	notes_close(reader);
+	match_record_free(record);
+	stage_release(&stage);
+}
+
+/* A seat's own, whatever the others do and however much of it is owed. */
+static void each_note_has_the_number_of_its_request(void **unused)
+{
+	static const struct {
+		unsigned seat;
+		enum note_kind kind;
+		uint32_t turn;
+	} want[] = {
+		{ 1, NOTE_REPLY, 1 },  { 1, NOTE_INVALID, 1 },
+		{ 0, NOTE_LATE, 1 },   { 1, NOTE_REPLY, 2 },
+		{ 0, NOTE_LATE, 2 },   { 1, NOTE_REPLY, 3 },
+		{ 0, NOTE_THROWN, 1 }, { 0, NOTE_SKIPPED, 2 },
+		{ 0, NOTE_REPLY, 3 },  { 0, NOTE_REPLY, 4 },
+		{ 0, NOTE_GONE, 5 },   { 1, NOTE_GONE, 4 },
+	};
+	struct stage stage;
+	struct match_record *record;
+	struct notes_reader *reader;
+	struct note note;
+
+	(void)unused;
+	stage_init(&stage, 2);
+	stage.setup.params[TOY_ALL_AT_ONCE] = 1;
+	stage_begin(&stage);
+	stage_say(&stage, 1, "bad");
+	stage_pass(&stage, 100 * MS);
+	stage_say(&stage, 1, "x");
+	stage_pass(&stage, 200 * MS);
+	stage_say(&stage, 1, "x");
+	stage_say(&stage, 0, "owed");
+	match_skip(stage.match, 0, stage.now_us, stage.out);
+	stage_take(&stage);
+	stage_say(&stage, 0, "x");
+	stage_say(&stage, 0, "x");
+	/* It has answered, and leaves before it is asked again. */
+	match_gone(stage.match, 0, "exit=0", stage.now_us, stage.out);
+	stage_take(&stage);
+	/* It leaves in the middle of a request. */
+	match_gone(stage.match, 1, "exit=0", stage.now_us, stage.out);
+	stage_take(&stage);
+	record = match_take_record(stage.match, stage.out);
+	reader = notes_open(record->notes, record->notes_len, 2);
+	for (size_t i = 0; i < COUNT_OF(want); i++) {
+		assert_int_equal(notes_next(reader, &note), 1);
+		assert_int_equal(note.seat, want[i].seat);
+		assert_int_equal(note.kind, want[i].kind);
+		assert_int_equal(note.turn, want[i].turn);
 	}
 	assert_int_equal(notes_next(reader, &note), 0);
 	notes_close(reader);
@@ -428,6 +491,7 @@ int main(void)
 		cmocka_unit_test(the_result_is_told_as_the_protocol_says),
 		cmocka_unit_test(the_transcript_says_what_was_fed_in_order),
 		cmocka_unit_test(the_notes_say_what_people_want_to_know),
+		cmocka_unit_test(each_note_has_the_number_of_its_request),
 		cmocka_unit_test(notes_and_transcript_go_together),
 		cmocka_unit_test(a_blob_is_one_plain_zlib_stream),
 		cmocka_unit_test(repacking_shrinks_and_changes_nothing),
