@@ -10,6 +10,8 @@
 #include "clients/bridge/bridge.h"
 #include "clients/program/explain.h"
 
+enum { WORDS_BYTES = 1200 }; /* a free text of the server's has 1,000 */
+
 void report(const struct slot *slot, const char *format, ...)
 {
 	va_list args;
@@ -28,7 +30,7 @@ void report_words(const struct slot *slot, const char *what,
 {
 	struct buf line = BUF_INIT(2048);
 
-	text_add_escaped(&line, text->text, text->len, 400);
+	text_add_escaped(&line, text->text, text->len, WORDS_BYTES);
 	report(slot, "%s: %s", what, buf_text(&line));
 	buf_release(&line);
 }

@@ -27,7 +27,7 @@ static const struct ctl_option owner_change_options[] = {
 };
 
 static const struct ctl_option ban_options[] = {
-	{ "reason", "TEXT", CTL_TEXT, true, "reason", "why; only hosts read it" },
+	{ "reason", "TEXT", CTL_TEXT, true, "reason", "why; not private: the author is told it at each login" },
 	{ .name = NULL },
 };
 

@@ -96,6 +96,7 @@ void bot_unref(struct bot *bot)
 	}
 	free(bot->tokens);
 	free(bot->versions);
+	free(bot->ban_reason);
 	free(bot);
 }
 
@@ -168,6 +169,9 @@ static void set_bot(struct bot *bot, const struct row_bot *row)
 	bot->max_connections =
 		row->max_connections > 0 ? row->max_connections : 1;
 	bot->is_disabled = row->is_disabled;
+	free(bot->ban_reason);
+	bot->ban_reason =
+		row->ban_reason != NULL ? xstrdup(row->ban_reason) : NULL;
 	memcpy(bot->name, row->name, sizeof(bot->name));
 	free(bot->tokens);
 	bot->tokens = NULL;

@@ -104,8 +104,9 @@ struct bot {
 	uint32_t nappointments; /* seats of them that name it */
 	bool is_listed;         /* in the catalogue now */
 	bool is_disabled;
-	bool is_house;  /* the host's own */
-	bool is_hidden; /* who looks on is not told of it */
+	char *ban_reason; /* owned; what its author is told of it, or NULL */
+	bool is_house;    /* the host's own */
+	bool is_hidden;   /* who looks on is not told of it */
 	uint32_t ntokens;
 	uint8_t (*tokens)[ROW_HASH_BYTES]; /* owned */
 	struct row_version *versions; /* owned: the active one, candidates */
@@ -511,6 +512,13 @@ void login_try(struct lobby *lobby, struct lobby_peer *peer,
 void login_enter(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
 		 const struct row_version *version, const char *client,
 		 int64_t now_us);
+
+/*
+ * PEER, which is one of BOT's or has shown a token of it, is told that BOT is
+ * disabled, and why as far as the host has said. Closes.
+ */
+void login_refuse_disabled(struct lobby *lobby, struct lobby_peer *peer,
+			   const struct bot *bot, int64_t now_us);
 
 /* PEER becomes one of BOT's, and plays VERSION (NULL: the active one). */
 void peer_join(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,

@@ -7,6 +7,10 @@
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
+enum {
+	REFUSAL_BYTES = 4096, /* more than any reason of the store's */
+};
+
 /*
  * Whether TOKEN opens BOT's door (NULL: none). All hashes are compared, each
  * in constant time, so that the time taken says nothing but how many there
@@ -46,6 +50,20 @@ static void refuse_wrong(struct lobby *lobby, struct lobby_peer *peer,
 		   peer->link_id);
 	/* The same words for an unknown bot and for a wrong token. */
 	peer_refuse(lobby, peer, ERROR_LOGIN_FAILED, 0, NULL, now_us);
+}
+
+void login_refuse_disabled(struct lobby *lobby, struct lobby_peer *peer,
+			   const struct bot *bot, int64_t now_us)
+{
+	struct buf text = BUF_INIT(REFUSAL_BYTES);
+
+	buf_add_text(&text, error_kinds[ERROR_BOT_DISABLED].doc);
+	if (bot->ban_reason != NULL)
+		buf_add_format(&text, ": %s", bot->ban_reason);
+	/* What a line cannot hold is replaced, and cut, where it is made. */
+	peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0,
+		    text.is_failed ? NULL : buf_text(&text), now_us);
+	buf_release(&text);
 }
 
 void peer_join(struct lobby *lobby, struct lobby_peer *peer, struct bot *bot,
@@ -133,7 +151,7 @@ void login_try(struct lobby *lobby, struct lobby_peer *peer,
 		return;
 	}
 	if (bot->is_disabled) {
-		peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0, NULL, now_us);
+		login_refuse_disabled(lobby, peer, bot, now_us);
 		return;
 	}
 	if (request->version.len == 0) {

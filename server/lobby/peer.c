@@ -124,7 +124,7 @@ void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
 	if (peer->play != NULL || !LIST_EMPTY(&peer->told) || peer->ask != NULL)
 		return;
 	if (is_disabled)
-		peer_refuse(lobby, peer, ERROR_BOT_DISABLED, 0, NULL, now_us);
+		login_refuse_disabled(lobby, peer, peer->bot, now_us);
 	else if (lobby->is_draining)
 		peer_refuse(lobby, peer, ERROR_SHUTDOWN,
 			    lobby->config.retry_after_s, NULL, now_us);

@@ -13,7 +13,7 @@
  *	owner list
  *	owner change     name* new_name external_id note
  *	owner disable    name* disabled (true)
- *	owner ban        name* reason* (its bots may not log in)
+ *	owner ban        name* reason* (its bots may not log in, and are told why)
  *	owner unban      name*
  *	owner house      name* house (true): its bots are the host's own
  *	owner erase      name* (all that tells who it was goes, results stay)
@@ -26,7 +26,7 @@
  *	bot disable      name* disabled (true)
  *	bot rename       name* new_name*
  *	bot hide         name* hidden (true)
- *	bot ban          name* reason*
+ *	bot ban          name* reason* (its author is told it)
  *	bot unban        name*
  *	bot activate     name* version* (the label)
  *	bot versions     name*

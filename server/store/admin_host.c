@@ -121,9 +121,10 @@ static int take_ban(struct admin *admin, const char *find, const char *what,
 }
 
 static const char sql_ban_bot[] =
-	"UPDATE bot SET ban_reason = ?2 WHERE id = ?1";
+	"UPDATE bot SET ban_reason = ?2, is_ban_told = ?2 <> '' WHERE id = ?1";
 static const char sql_ban_owner[] =
-	"UPDATE owner SET ban_reason = ?2 WHERE id = ?1";
+	"UPDATE owner SET ban_reason = ?2, is_ban_told = ?2 <> '' "
+	"WHERE id = ?1";
 
 static int bot_ban(struct admin *admin)
 {
@@ -206,11 +207,12 @@ static int owner_erase(struct admin *admin)
 	if (err != 0)
 		return err;
 	(void)snprintf(erased, sizeof(erased), "erased-%lld", (long long)id);
-	err = set_text(admin,
-		       "UPDATE owner SET name = ?2, name_key = ?2, "
-		       "external_id = NULL, note = '', ban_reason = '', "
-		       "is_erased = 1, is_disabled = 1 WHERE id = ?1",
-		       id, erased);
+	err = set_text(
+		admin,
+		"UPDATE owner SET name = ?2, name_key = ?2, "
+		"external_id = NULL, note = '', ban_reason = '', "
+		"is_ban_told = 0, is_erased = 1, is_disabled = 1 WHERE id = ?1",
+		id, erased);
 	if (err == 0)
 		err = set_number(admin,
 				 "UPDATE token SET revoked_us = ?2 "

@@ -55,7 +55,8 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 		   ", b.name, o.is_house, coalesce((SELECT max(p.id) "
 		   "FROM bot_version p WHERE p.bot_id = b.id AND "
 		   "p.number < v.number AND p.state = 'retired'), 0), "
-		   "b.is_hidden "
+		   "b.is_hidden, CASE WHEN b.is_ban_told THEN b.ban_reason "
+		   "WHEN o.is_ban_told THEN o.ban_reason ELSE '' END "
 		   "FROM bot b JOIN owner o ON o.id = b.owner_id "
 		   "JOIN bot_version v ON v.bot_id = b.id AND "
 		   "v.state = 'active' "
@@ -77,6 +78,8 @@ static int read_bots(struct db *db, struct row_catalogue *ret,
 		bot->is_house = query_i64(&query, 7) != 0;
 		bot->predecessor_id = query_i64(&query, 8);
 		bot->is_hidden = query_i64(&query, 9) != 0;
+		if (query_text(&query, 10)[0] != '\0')
+			bot->ban_reason = xstrdup(query_text(&query, 10));
 	}
 	query_close(&query);
 	return err;

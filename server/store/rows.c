@@ -10,6 +10,8 @@ void row_catalogue_release(struct row_catalogue *catalogue)
 		return;
 	for (size_t i = 0; i < catalogue->nladders; i++)
 		free(catalogue->ladders[i].map_ids);
+	for (size_t i = 0; i < catalogue->nbots; i++)
+		free(catalogue->bots[i].ban_reason);
 	free(catalogue->bots);
 	free(catalogue->versions);
 	free(catalogue->tokens);

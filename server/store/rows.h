@@ -39,6 +39,8 @@ struct row_bot {
 	bool is_house;    /* its owner is the host */
 	bool is_hidden;   /* from the public */
 	bool is_disabled; /* or banned: the bot or its owner */
+	/* Why it is banned, as its author is told; NULL: nothing. Owned. */
+	char *ban_reason;
 	char name[LIMIT_NAME_BYTES + 1];
 };
 

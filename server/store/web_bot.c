@@ -24,8 +24,8 @@ static json_t *bot_at(struct query *query)
 }
 
 #define BOT_COLUMNS                                                     \
-	"SELECT b.name, o.name, o.is_house, max(b.is_disabled, "        \
-	"o.is_disabled), b.created_us, v.label, v.number FROM bot b "   \
+	"SELECT b.name, o.name, o.is_house, NOT " MAY_PLAY              \
+	", b.created_us, v.label, v.number FROM bot b "                 \
 	"JOIN owner o ON o.id = b.owner_id LEFT JOIN bot_version v ON " \
 	"v.bot_id = b.id AND v.state = 'active' "
 

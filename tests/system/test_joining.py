@@ -13,6 +13,18 @@ from conftest import BUILD, TOP, wait_until
 from web import start_web
 
 
+C_BRIDGE = [BUILD / "clients/bridge/hill-bridge"]
+PYTHON_BRIDGE = [sys.executable, TOP / "clients/bridge/hill_bridge.py"]
+both_bridges = pytest.mark.parametrize("program", [C_BRIDGE, PYTHON_BRIDGE], ids=["c", "python"])
+
+
+def bridge(program, *words, status=0, **options):
+    done = subprocess.run([*program, *map(str, words)],
+                          capture_output=True, text=True, timeout=60, **options)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
 def register(peer, line):
     """Say `@register LINE`; the first two words and the keys of the answer."""
     peer.say(f"@register {line}")
@@ -213,15 +225,29 @@ def test_a_ban_ends_links_and_is_taken_back(start_hilld):
     token = hilld.add_bot("crazy", owner="ann")
     for ban, name in (("bot", "crazy"), ("owner", "ann")):
         peer = hilld.peer().login("crazy", token)
-        hillctl(hilld, ban, "ban", name, "--reason", "spam")
-        peer.expect("@error bot-disabled ")
+        hillctl(hilld, ban, "ban", name, "--reason", f"spam by {name}")
+        told = f"@error bot-disabled : the host has disabled this bot: spam by {name}"
+        assert peer.expect("@error bot-disabled ") == told
         peer = hilld.peer()
         peer.expect("@hill 1 ")
         peer.say(f"@login crazy {token}")
-        assert peer.line().startswith("@error bot-disabled ")
+        assert peer.line() == told
         hillctl(hilld, ban, "unban", name)
         hillctl(hilld, ban, "unban", name, status=1)
     hilld.peer().login("crazy", token)
+
+
+@both_bridges
+def test_a_bridge_prints_why_its_bot_is_banned(start_hilld, tmp_path, program):
+    hilld = start_hilld()
+    (tmp_path / "token").write_text(hilld.add_bot("crazy"))
+    (tmp_path / "token").chmod(0o600)
+    reason = "plays for two; " + 484 * "x" + "."
+    hilld.admin("bot ban", name="crazy", reason=reason)
+    out = bridge(program, "--server", f"127.0.0.1:{hilld.port}", "--bot", "crazy", "--token-file",
+                 "token", "--play", "rabbits", "--", "cat", cwd=tmp_path, status=1)
+    assert out == "hill-bridge: the server says: bot-disabled : the host has disabled this bot: " \
+        f"{reason}\n"
 
 
 def test_the_host_goes_back_to_a_version_and_renames(start_hilld):
@@ -251,18 +277,6 @@ def test_what_was_refused_leaves_no_trace_in_the_audit(start_hilld):
     hilld = start_hilld()
     hillctl(hilld, "bot", "ban", "nobody", "--reason", "x", status=1)
     assert rows(hilld, "SELECT count(*) FROM audit") == [(0,)]
-
-
-C_BRIDGE = [BUILD / "clients/bridge/hill-bridge"]
-PYTHON_BRIDGE = [sys.executable, TOP / "clients/bridge/hill_bridge.py"]
-both_bridges = pytest.mark.parametrize("program", [C_BRIDGE, PYTHON_BRIDGE], ids=["c", "python"])
-
-
-def bridge(program, *words, status=0, **options):
-    done = subprocess.run([*program, *map(str, words)],
-                          capture_output=True, text=True, timeout=60, **options)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 @both_bridges

@@ -47,6 +47,46 @@ static void a_disabled_bot_is_told_so_only_with_its_token(void **state)
 			   "a ! login-failed\n");
 }
 
+static void a_ban_tells_its_reason_to_the_token_alone(void **state)
+{
+	static char reason[] = "two bots\n@welcome gone\x7f : for one";
+	struct world *world = *state;
+
+	world->bots[BOT_GONE].ban_reason = reason;
+	world_catalogue(world);
+	world_play(world,
+		   "a +\n"
+		   "a < @hill 1 test\n"
+		   "a > @login gone right\n"
+		   "a < @error bot-disabled : the host has disabled this "
+		   "bot: two bots\\?@welcome gone\\? : for one\n"
+		   "a <.\n"
+		   "a ! bot-disabled\n"
+		   "a +\n"
+		   "a < @hill 1 test\n"
+		   "a > @login gone wrong\n"
+		   "a < @error login-failed : no such bot, or not its "
+		   "token\n"
+		   "a ! login-failed\n");
+}
+
+static void who_is_banned_while_there_is_told_why(void **state)
+{
+	static char reason[1200];
+	struct world *world = *state;
+
+	memset(reason, 'x', sizeof(reason) - 1);
+	world_login(world, 'a', "crazy");
+	world->bots[BOT_CRAZY].is_disabled = true;
+	world->bots[BOT_CRAZY].ban_reason = reason;
+	world_catalogue(world);
+	world_play(world,
+		   "a < @error bot-disabled : the host has disabled this "
+		   "bot: xxxx*x\n"
+		   "a <.\n"
+		   "a ! bot-disabled\n");
+}
+
 static void several_tokens_open_one_door(void **state)
 {
 	struct world *world = *state;
@@ -365,6 +405,8 @@ int main(void)
 		WORLD_TEST(unknown_bots_and_wrong_tokens_hear_the_same),
 		WORLD_TEST(a_token_is_never_logged),
 		WORLD_TEST(a_disabled_bot_is_told_so_only_with_its_token),
+		WORLD_TEST(a_ban_tells_its_reason_to_the_token_alone),
+		WORLD_TEST(who_is_banned_while_there_is_told_why),
 		WORLD_TEST(several_tokens_open_one_door),
 		WORLD_TEST(at_its_cap_a_bot_loses_its_oldest_idle_link),
 		WORLD_TEST(a_wrong_token_evicts_nobody),

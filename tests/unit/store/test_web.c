@@ -370,6 +370,56 @@ static void who_is_banned_opens_no_door(void **state)
 	store_close(store);
 }
 
+/* What the lobby and the page are told of bot crazy, 1. */
+static void check_ban(struct store *store, bool is_banned, const char *reason)
+{
+	struct store_error error = { "" };
+	struct row_catalogue catalogue;
+	json_t *page;
+
+	assert_int_equal(store_catalogue(store, &catalogue, &error), 0);
+	assert_int_equal(catalogue.bots[0].id, 1);
+	assert_int_equal(catalogue.bots[0].is_disabled, is_banned);
+	if (reason == NULL)
+		assert_null(catalogue.bots[0].ban_reason);
+	else
+		assert_string_equal(catalogue.bots[0].ban_reason, reason);
+	row_catalogue_release(&catalogue);
+	assert_int_equal(store_web_bot(store, "crazy", &page, &error), 0);
+	assert_int_equal(json_is_true(json_object_get(page, "disabled")),
+			 is_banned);
+	assert_null(json_object_get(page, "ban_reason"));
+	json_decref(page);
+	assert_int_equal(store_web_bots(store, NULL, 10, &page, &error), 0);
+	assert_int_equal(json_is_true(json_object_get(json_array_get(page, 0),
+						      "disabled")),
+			 is_banned);
+	json_decref(page);
+}
+
+/* One of before the lobby told any was for hosts alone. */
+static void a_ban_is_seen_by_all_and_its_reason_told_to_the_lobby(void **state)
+{
+	struct store *store = fixture_store(*state);
+
+	check_ban(store, false, NULL);
+	sql(store, "UPDATE bot SET ban_reason = 'secret' WHERE id = 1");
+	check_ban(store, true, NULL);
+	sql(store, "UPDATE owner SET ban_reason = 'both', is_ban_told = 1 "
+		   "WHERE id = (SELECT owner_id FROM bot WHERE id = 1)");
+	check_ban(store, true, "both");
+	sql(store, "UPDATE bot SET ban_reason = 'mine', is_ban_told = 1 "
+		   "WHERE id = 1");
+	check_ban(store, true, "mine");
+	sql(store, "UPDATE bot SET ban_reason = '', is_ban_told = 0");
+	check_ban(store, true, "both");
+	sql(store, "UPDATE owner SET ban_reason = '', is_ban_told = 0");
+	check_ban(store, false, NULL);
+	sql(store, "UPDATE owner SET is_disabled = 1");
+	check_ban(store, true, NULL);
+	store_close(store);
+}
+
 /*
  * Versions 1, 11 and 12 are crazy's. Events 1..COUNT, on both ladders in turn;
  * in event N version 1, 11 or 12 in turn meets digger (and 11 also meets 12 in
@@ -621,6 +671,9 @@ int main(void)
 			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			an_embargo_has_all_matches_of_its_tournament,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_ban_is_seen_by_all_and_its_reason_told_to_the_lobby,
 			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(who_is_banned_opens_no_door,
 						fixture_setup,
