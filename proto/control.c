@@ -207,7 +207,8 @@ int slice_i64(struct slice slice, int64_t min, int64_t max, int64_t *ret)
 	bool is_out = false;
 	int64_t value = 0;
 
-	if (at == slice.len)
+	/* Each number has one spelling. */
+	if (at == slice.len || (slice.text[at] == '0' && slice.len > 1))
 		return -EINVAL;
 	for (; at < slice.len; at++) {
 		int digit = slice.text[at] - '0';

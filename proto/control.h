@@ -73,8 +73,8 @@ const char *control_check(const struct control *control);
 const struct slice *control_key(const struct control *control,
 				const char *name);
 /*
- * An integer from a slice: decimal digits, an optional minus, nothing else.
- * -EINVAL no such number, -ERANGE outside MIN..MAX.
+ * An integer from a slice: decimal digits, a minus when it is negative, no zero
+ * in front, nothing else. -EINVAL no such number, -ERANGE outside MIN..MAX.
  */
 int slice_i64(struct slice slice, int64_t min, int64_t max,
 	      int64_t *ret) WARN_UNUSED;

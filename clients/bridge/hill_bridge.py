@@ -413,7 +413,7 @@ class Word:
     def number(self, key, least=0, most=2 ** 63 - 1, default=None):
         """The integer of KEY within bounds, else DEFAULT."""
         value = self.keys.get(key, "")
-        if re.fullmatch(r"-?[0-9]{1,19}", value):
+        if re.fullmatch(r"0|-?[1-9][0-9]{0,18}", value):
             if least <= int(value) <= most:
                 return int(value)
         return default
@@ -831,7 +831,8 @@ class Match:
         self.is_whole = word.keys.get("whole-input") == "1"
         # Of a set: its round, which of its matches, and how many follow.
         self.round = word.keys.get("round")
-        found = re.fullmatch(r"(\d{1,3})/(\d{1,3})", word.keys.get("set", ""))
+        found = re.fullmatch("([1-9][0-9]{0,2})/([1-9][0-9]{0,2})",
+                             word.keys.get("set", ""))
         self.number, count = map(int, found.groups()) if found else (1, 1)
         self.set_left = max(0, count - self.number)
         self.is_ready = self.is_started = self.is_over = False

@@ -136,25 +136,22 @@ static void read_set(const struct control *control, unsigned *ret_number,
 		     unsigned *ret_left)
 {
 	const struct slice *value = control_key(control, "set");
-	unsigned parts[2] = { 0, 0 };
-	size_t part = 0;
+	const char *slash =
+		value != NULL ? memchr(value->text, '/', value->len) : NULL;
+	struct slice parts[2];
+	int64_t number, count;
 
 	*ret_number = 1;
 	*ret_left = 0;
-	for (size_t i = 0; value != NULL && i < value->len; i++) {
-		char c = value->text[i];
-
-		if (c == '/' && part == 0)
-			part++;
-		else if (c >= '0' && c <= '9' && parts[part] < 1000)
-			parts[part] = parts[part] * 10 + (unsigned)(c - '0');
-		else
-			return;
-	}
-	if (parts[0] < 1 || parts[1] < parts[0] || parts[1] > SET_MATCHES_MOST)
+	if (slash == NULL)
 		return;
-	*ret_number = parts[0];
-	*ret_left = parts[1] - parts[0];
+	parts[0] = (struct slice){ value->text, (size_t)(slash - value->text) };
+	parts[1] = (struct slice){ slash + 1, value->len - parts[0].len - 1 };
+	if (slice_i64(parts[0], 1, SET_MATCHES_MOST, &number) < 0 ||
+	    slice_i64(parts[1], number, SET_MATCHES_MOST, &count) < 0)
+		return;
+	*ret_number = (unsigned)number;
+	*ret_left = (unsigned)(count - number);
 }
 
 /* SLOT plays a match of ROUND, after which LEFT others follow. */

@@ -252,15 +252,15 @@ static const char *take_wish(const struct control *control,
 	if (against != NULL && !name_is_bot(against->text, against->len))
 		return name_bot_rule();
 	/* The store and the engines read it as it is written. */
-	if (seed != NULL &&
-	    (slice_i64(*seed, 0, INT64_MAX, &number) != 0 ||
-	     seed->text[0] == '-' || (seed->len > 1 && seed->text[0] == '0')))
-		return "seed= wants 0 to 9223372036854775807";
+	if (seed != NULL && slice_i64(*seed, 0, INT64_MAX, &number) != 0)
+		return "seed= wants 0 to 9223372036854775807, and no zero in "
+		       "front";
 	if (!take_count(control, "turn-ms", LIMIT_UNRATED_TURN_MS,
 			&ret->turn_ms))
-		return "turn-ms= wants 1 to 600000";
+		return "turn-ms= wants 1 to 600000, and no zero in front";
 	if (!take_count(control, "matches", INT32_MAX, &ret->matches))
-		return "matches= wants a number from 1 on";
+		return "matches= wants a number from 1 on, and no zero in "
+		       "front";
 	if (map != NULL)
 		ret->map = *map;
 	if (against != NULL)

@@ -97,6 +97,21 @@ BARE = {**FAIR, "init-ms": 0, "bank-ms": 0, "lag-cap-ms": 0}
 GRACE = {**FAIR, "init-ms": 0, "grace-ms": 10000}
 
 
+def load_script():
+    spec = importlib.util.spec_from_file_location("hill_bridge", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# As slice_i64() reads them, in tests/unit/proto/test_control.c.
+@pytest.mark.parametrize("text, value", [
+    ("0", 0), ("17", 17), ("-3", -3), ("017", None), ("00", None), ("-0", None), ("+1", None),
+    ("\uff11", None), ("", None)])
+def test_a_number_has_one_spelling(text, value):
+    assert load_script().Word(f"@word n={text}").number("n", -9, 99) == value
+
+
 # The rows of tests/unit/clients/test_outlook.c.
 @pytest.mark.parametrize("terms, requests, rtt_us, think_us, found", [
     (FAIR, 100, [80000], 500000, (0, 0, 0, 2000000)),
@@ -110,9 +125,6 @@ GRACE = {**FAIR, "init-ms": 0, "grace-ms": 10000}
     (GRACE, 1, [1000000], 11750001, (200, 0, 0, None)),
 ])
 def test_both_bridges_reckon_alike(terms, requests, rtt_us, think_us, found):
-    spec = importlib.util.spec_from_file_location("hill_bridge", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    outlook = module.outlook(terms, requests, rtt_us, think_us)
+    outlook = load_script().outlook(terms, requests, rtt_us, think_us)
     for got, wanted in zip(outlook, found):
         assert wanted is None or got == wanted

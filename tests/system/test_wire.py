@@ -368,6 +368,7 @@ def test_tls_on_the_bots_port_ends_the_link(hilld):
     ("@play a b c", "bad-arguments"),
     ("@play x=1 x=2 mine", "bad-arguments"),
     ("@ready x", "bad-arguments"),
+    ("@ready 04711", "bad-arguments"),
     ("@ping \xff\xfe", "bad-text"),
     ("@ping \0", "bad-text"),
     ("@login crazy x", "not-now"),

@@ -95,10 +95,13 @@ static void hands_up_what_a_player_wishes(void **state)
 		"unrated seed=-1",
 		"unrated seed=-0",
 		"unrated seed=00",
+		"unrated seed=01",
 		"unrated seed=9223372036854775808",
 		"unrated turn-ms=0",
 		"unrated turn-ms=600001",
+		"unrated turn-ms=01",
 		"unrated matches=0",
+		"unrated matches=01",
 		"unrated matches=many",
 	};
 
