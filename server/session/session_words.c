@@ -3,6 +3,7 @@
 #include "server/session/session_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "proto/block.h"
@@ -270,10 +271,24 @@ static const char *take_wish(const struct control *control,
 	return NULL;
 }
 
+/* The first key of CONTROL, a @play, that only an unrated one has; or NULL. */
+static const char *find_wish(const struct control *control)
+{
+	static const char *const names[] = { "map", "seed", "against",
+					     "turn-ms", "matches" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (control_key(control, names[i]) != NULL)
+			return names[i];
+	}
+	return NULL;
+}
+
 static void take_play(struct session *session, const struct control *control,
 		      struct buf *out, struct session_request *ret)
 {
-	const char *wrong = NULL;
+	const char *wrong = NULL, *wish = find_wish(control);
+	char text[80];
 
 	if (!name_is_ladder(control->args[0].text, control->args[0].len)) {
 		session_refuse_line(session, ERROR_UNKNOWN_LADDER, NULL, out);
@@ -287,8 +302,14 @@ static void take_play(struct session *session, const struct control *control,
 		else
 			wrong = "only `unrated` or `any` may follow the ladder";
 	}
-	if (wrong == NULL && ret->how == SESSION_PLAY_UNRATED)
+	if (wrong == NULL && ret->how == SESSION_PLAY_UNRATED) {
 		wrong = take_wish(control, &ret->wish);
+	} else if (wrong == NULL && wish != NULL) {
+		(void)snprintf(text, sizeof(text),
+			       "%s= goes with @play LADDER unrated alone",
+			       wish);
+		wrong = text;
+	}
 	if (wrong != NULL) {
 		session_refuse_line(session, ERROR_BAD_ARGUMENTS, wrong, out);
 		return;

@@ -51,6 +51,23 @@ def test_a_flood_of_faults_is_told_in_a_few_lines(hill, bridge):
     assert "score 0, finished, 1 long; slowest reply" in out
 
 
+@pytest.mark.parametrize("when", ["login", "play"])
+def test_what_is_said_wrongly_is_not_said_again(hill, bridge, when):
+    process = bridge("cat")
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.expect("@login crazy .*")
+    if when == "play":
+        hill.say("@welcome crazy")
+        hill.expect("@play ladder")
+    hill.say("@error bad-arguments : matches= goes with @play LADDER unrated alone")
+    if when == "login":
+        hill.link.close()
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert "the server says: bad-arguments : matches= goes with " in err
+
+
 def test_what_the_host_announces_is_told(hill, bridge):
     process = bridge("cat")
     hill.greet()

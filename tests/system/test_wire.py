@@ -369,6 +369,7 @@ def test_tls_on_the_bots_port_ends_the_link(hilld):
     ("@play x=1 x=2 mine", "bad-arguments"),
     ("@ready x", "bad-arguments"),
     ("@ready 04711", "bad-arguments"),
+    ("@play closed any matches=1", "bad-arguments"),
     ("@ping \xff\xfe", "bad-text"),
     ("@ping \0", "bad-text"),
     ("@login crazy x", "not-now"),

@@ -90,6 +90,7 @@ static void hands_up_what_a_player_wishes(void **state)
 {
 	static const char *const bad[] = {
 		"sometimes",
+		"sometimes seed=1",
 		"unrated map=.hidden",
 		"unrated against=A",
 		"unrated seed=-1",
@@ -109,7 +110,7 @@ static void hands_up_what_a_player_wishes(void **state)
 	be_in(SESSION_IDLE);
 	say("@play mine\n");
 	assert_int_equal(request.how, SESSION_PLAY_LADDER);
-	say("@play mine any seed=x\n");
+	say("@play mine any later=x\n");
 	assert_int_equal(request.kind, SESSION_ASK_PLAY);
 	assert_int_equal(request.how, SESSION_PLAY_ANY);
 	say("@play mine unrated\n");
@@ -134,6 +135,28 @@ static void hands_up_what_a_player_wishes(void **state)
 		assert_int_equal(request.kind, SESSION_ASK_NOTHING);
 		assert_memory_equal(buf_text(&out), "@error bad-arguments ",
 				    21);
+	}
+}
+
+static void names_the_wish_that_rated_play_does_not_take(void **state)
+{
+	static const char *const keys[] = { "map", "seed", "against", "turn-ms",
+					    "matches" };
+	static const char *const hows[] = { "", "any " };
+
+	(void)state;
+	be_in(SESSION_IDLE);
+	for (size_t i = 0; i < COUNT_OF(keys) * COUNT_OF(hows); i++) {
+		const char *key = keys[i / COUNT_OF(hows)];
+		char line[80], told[80];
+
+		(void)snprintf(line, sizeof(line), "@play mine %s%s=1\n",
+			       hows[i % COUNT_OF(hows)], key);
+		(void)snprintf(told, sizeof(told),
+			       "@error bad-arguments : %s= goes with ", key);
+		say(line);
+		assert_int_equal(request.kind, SESSION_ASK_NOTHING);
+		assert_memory_equal(buf_text(&out), told, strlen(told));
 	}
 }
 
@@ -482,6 +505,7 @@ int main(void)
 		cmocka_unit_test(hands_up_a_login),
 		cmocka_unit_test(hands_up_a_guest),
 		cmocka_unit_test(hands_up_what_a_player_wishes),
+		cmocka_unit_test(names_the_wish_that_rated_play_does_not_take),
 		cmocka_unit_test(every_word_in_every_state),
 		cmocka_unit_test(words_about_an_old_match_are_ignored),
 		cmocka_unit_test(leave_goes_up_and_changes_no_match),
