@@ -152,6 +152,8 @@ struct bridge {
 	struct slot slots[BRIDGE_SLOTS_MAX];
 	bool has_connected; /* once at least */
 	uint32_t unrated;   /* bit I: told that ladders[I] does not count */
+	/* Bit I: told that it waits on ladders[I], since a link was lost. */
+	uint32_t told_waiting;
 	/* Programs in a row, of all slots, that ended before they played. */
 	unsigned deaths;
 	bool is_finishing; /* no new matches */

@@ -329,7 +329,7 @@ token in that file's place; the old ones open nothing any more.
   --no-log            throw standard error away
   --chdir             run PROGRAM in the match's private folder, where its
                       files lie, instead of in the current one
-  --quiet             no line for each match, nor for its faults
+  --quiet             no line when it waits, for a match or for its faults
   --check HOST[:PORT]
                       measure the link and say, ladder by ladder, how many
                       replies it makes late and what the bank pays
@@ -1223,6 +1223,7 @@ class Slot:
 
     def on_queued(self, word):
         self.queued.add(word.arg(0))
+        self.app.tell_waiting(word)
         why = word.keys.get("unrated", "asked")
         if why != "asked" and word.arg(0) not in self.app.unrated:
             self.app.unrated.add(word.arg(0))
@@ -1517,6 +1518,7 @@ class Slot:
             self.outbox.clear()
             self.room.notify_all()
         self.play_at = None
+        self.app.told_waiting.clear()
         self.await_next()
         lost = list(self.unstored.values())
         match = self.match
@@ -1575,6 +1577,7 @@ class App:
         self.status = 0
         self.deaths = 0
         self.unrated = set()  # ladders that were told not to count
+        self.told_waiting = set()  # ... to be waited on, since a lost link
         self.taken = self.finished = 0
         self.is_stopping = self.is_ending = False
         self.has_connected = False
@@ -1593,6 +1596,28 @@ class App:
     def ring_slots(self):
         for slot in self.slots:
             slot.ring()
+
+    def tell_waiting(self, word):
+        """So that who waits alone sees that he is there.
+
+        WORD is a @queued. Once for each ladder, and again after a lost link.
+        """
+        name, options = word.arg(0), self.options
+        with self.lock:
+            if options.quiet or name in self.told_waiting:
+                return
+            self.told_waiting.add(name)
+        wishes = [play for play in options.play if play.split(" ")[0] == name]
+        others = word.number("waiting", 1, default=0) - 1
+        text = "%s is logged in to %s:%s and waits on %s" % (
+            f"{options.bot} {options.version or ''}".rstrip(),
+            *options.address, (wishes or [name])[0])
+        if others == 0:
+            text += "; nobody else waits there"
+        elif others > 0:
+            text += f"; {others} other{'s wait' if others > 1 else ' waits'} " \
+                "there"
+        complain(text)
 
     def take(self, goes_on=False):
         """Count a match that is offered; false when there are enough.

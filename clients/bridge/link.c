@@ -86,7 +86,7 @@ static int64_t retry_pause_us(const struct slot *slot)
 
 void slot_lose_link(struct slot *slot, const char *why, int64_t now_us)
 {
-	const struct bridge *bridge = slot->bridge;
+	struct bridge *bridge = slot->bridge;
 	struct buf text = BUF_INIT(2048);
 	int64_t pause;
 
@@ -100,6 +100,7 @@ void slot_lose_link(struct slot *slot, const char *why, int64_t now_us)
 				      ? "the server is going down"
 				      : "link lost");
 	slot->is_server_ending = false;
+	bridge->told_waiting = 0;
 	close_link(slot);
 	slot->deadline_us = INT64_MAX;
 	if (slot->set_left > 0)

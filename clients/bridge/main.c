@@ -73,7 +73,7 @@ static const char usage_text[] =
 	"  --no-log            throw standard error away\n"
 	"  --chdir             run PROGRAM in the match's private folder, where its\n"
 	"                      files lie, instead of in the current one\n"
-	"  --quiet             no line for each match, nor for its faults\n"
+	"  --quiet             no line when it waits, for a match or for its faults\n"
 	"  --check HOST[:PORT]\n"
 	"                      measure the link and say, ladder by ladder, how many\n"
 	"                      replies it makes late and what the bank pays\n"

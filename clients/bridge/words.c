@@ -70,15 +70,47 @@ static void take_place(struct slot *slot, size_t i, const struct slice *why)
 	report_words(slot, what, why);
 }
 
+/*
+ * So that who waits alone sees that he is there: once for each ladder, and again
+ * after a link was lost. OTHERS wait there as well; negative: nobody knows.
+ */
+static void tell_waiting(struct bridge *bridge, size_t i, int64_t others)
+{
+	char also[64] = "";
+
+	if (bridge->is_quiet || (bridge->told_waiting & 1u << i) != 0)
+		return;
+	bridge->told_waiting |= 1u << i;
+	if (others == 0)
+		(void)snprintf(also, sizeof(also), "; nobody else waits there");
+	else if (others > 0)
+		(void)snprintf(also, sizeof(also), "; %lld other%s there",
+			       (long long)others,
+			       others == 1 ? " waits" : "s wait");
+	report(NULL, "%s%s%s is logged in to %s:%s and waits on %s%s",
+	       bridge->bot, bridge->version != NULL ? " " : "",
+	       bridge->version != NULL ? bridge->version : "", bridge->host,
+	       bridge->port, bridge->ladders[i], also);
+}
+
 static void take_queued(struct slot *slot, const struct control *control)
 {
+	int64_t waiting;
+	bool is_first = true;
+
+	if (control_key_i64(control, "waiting", 1, INT32_MAX, &waiting) < 0)
+		waiting = 0;
 	for (size_t i = 0; i < slot->bridge->nladders; i++) {
 		const char *ladder = slot->bridge->ladders[i];
 		struct slice name = { ladder, strcspn(ladder, " ") };
 
-		if (control->nargs > 0 && name.len == control->args[0].len &&
-		    memcmp(name.text, control->args[0].text, name.len) == 0)
-			take_place(slot, i, control_key(control, "unrated"));
+		if (control->nargs == 0 || name.len != control->args[0].len ||
+		    memcmp(name.text, control->args[0].text, name.len) != 0)
+			continue;
+		if (is_first)
+			tell_waiting(slot->bridge, i, waiting - 1);
+		is_first = false;
+		take_place(slot, i, control_key(control, "unrated"));
 	}
 }
 

@@ -51,6 +51,60 @@ def test_a_flood_of_faults_is_told_in_a_few_lines(hill, bridge):
     assert "score 0, finished, 1 long; slowest reply" in out
 
 
+def waits(err):
+    """Those lines of ERR that say where the bridge waits, without what is alike."""
+    return [line.split(" and waits on ")[1] for line in err.splitlines()
+            if "is logged in to 127.0.0.1:" in line]
+
+
+def test_that_it_waits_is_told_once_and_after_a_lost_link(hill, bridge):
+    process = bridge("cat", options=("--play", "other unrated seed=1", "--version", "v2"))
+    for _ in range(2):
+        hill.accept()
+        hill.say("@hill 1 here")
+        hill.expect("@login crazy .*")
+        hill.say("@welcome crazy version=v2")
+        hill.expect("@play ladder")
+        hill.expect("@play other unrated seed=1")
+        hill.say("@queued ladder waiting=1", "@queued other waiting=3 unrated=asked")
+        # A place that was lost is taken again, without a word.
+        hill.offer(7)
+        hill.say("@cancel 7 reason=silent queued=0")
+        hill.expect("@play ladder")
+        hill.expect("@play other unrated seed=1")
+        hill.say("@queued ladder waiting=2", "@queued other waiting=2")
+        hill.offer(8)
+        hill.say("@cancel 8 reason=lost queued=1")
+        hill.link.close()
+    hill.accept()
+    _, err = finish(process)
+    assert waits(err) == ["ladder; nobody else waits there",
+                          "other unrated seed=1; 2 others wait there"] * 2
+    assert f"hill-bridge: crazy v2 is logged in to 127.0.0.1:{hill.port} and " in err
+
+
+@pytest.mark.parametrize("options, told", [
+    (["--slots", "2"], ["ladder; 1 other waits there"]),
+    (["--quiet"], []),
+])
+def test_that_it_waits_is_one_line_or_none(hill, bridge, options, told):
+    process = bridge("cat", options=options)
+    links = []
+    for _ in range(2 if "--slots" in options else 1):
+        hill.accept()
+        links.append(hill.link)
+        hill.say("@hill 1 here")
+        hill.expect("@login crazy .*")
+        hill.say("@welcome crazy")
+        hill.expect("@play ladder")
+        hill.say("@queued ladder waiting=2", "@ping")
+        hill.expect("@pong")
+    _, err = finish(process)
+    assert waits(err) == told
+    for link in links:
+        link.close()
+
+
 @pytest.mark.parametrize("when", ["login", "play"])
 def test_what_is_said_wrongly_is_not_said_again(hill, bridge, when):
     process = bridge("cat")
