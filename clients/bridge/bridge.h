@@ -81,8 +81,9 @@ struct played {
 	char others[256];     /* "name score, ..." from @place */
 	char score[32];
 	unsigned rank;
-	int64_t worst_us; /* slowest reply, by the bridge's own clock */
-	unsigned replies; /* that went to the server */
+	const char *rated; /* or "unrated"; NULL: nobody said */
+	int64_t worst_us;  /* slowest reply, by the bridge's own clock */
+	unsigned replies;  /* that went to the server */
 	unsigned faults[FAULT_NKINDS];
 	unsigned told[2]; /* lines about faults: late ones, the rest */
 	int64_t early;    /* replies ahead of their request, as @result says */

@@ -835,6 +835,8 @@ class Match:
                              word.keys.get("set", ""))
         self.number, count = map(int, found.groups()) if found else (1, 1)
         self.set_left = max(0, count - self.number)
+        self.rated = {"0": "unrated", "1": "rated"}.get(
+            word.keys.get("rated"))
         self.is_ready = self.is_started = self.is_over = False
         self.is_going_down = False
         self.ended_at = None
@@ -915,6 +917,7 @@ class Match:
         parts += [self.reason] if self.reason else []
         parts += [f"{self.faults[kind]} {kind}" for kind in self.KINDS
                   if self.faults[kind]]
+        parts += [self.rated] if self.rated else []
         others = ", ".join(f"{place.get('bot')} ({place.get('score')})"
                            for place in self.places.values())
         parts += [f"against {others}"] if others else []

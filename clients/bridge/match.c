@@ -197,6 +197,16 @@ static void take_match(struct slot *slot, const struct control *control)
 			       "ladder");
 	played->seat = (unsigned)key_or(control, "seat", 1);
 	played->seats = (unsigned)key_or(control, "seats", 1);
+	switch (key_or(control, "rated", -1)) {
+	case 0:
+		played->rated = "unrated";
+		break;
+	case 1:
+		played->rated = "rated";
+		break;
+	default:
+		break;
+	}
 	slot->line_max =
 		(size_t)key_or(control, "line-max", LIMIT_GAME_LINE_BYTES);
 	slot->grace_ms = key_or(control, "grace-ms", -1);

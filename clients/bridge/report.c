@@ -94,6 +94,8 @@ void report_match(const struct slot *slot, const struct played *played)
 	else
 		(void)printf("score %s, ", played->score);
 	print_reason(played);
+	if (played->rated != NULL)
+		(void)printf(", %s", played->rated);
 	(void)printf("%s%s; ", played->others[0] != '\0' ? ", against " : "",
 		     played->others);
 	if (played->replies > 0)

@@ -21,7 +21,7 @@ REFERENCE = pathlib.Path(os.environ.get("HILL_REFERENCE") or TOP.parent / "share
 
 # What the bridge says of a match, and of a late fault.
 OVER = re.compile(r"match (\d+) (\S+): (?:rank (\d+) of (\d+), )?score (\S+), (\w+)"
-                  r"(?:, \d+ [a-z]+)*(?:, against (.*?))?; "
+                  r"(?:, \d+ [a-z]+)*(?:, (?:un)?rated)?(?:, against (.*?))?; "
                   r"(?:slowest reply ([\d.]+) ms|no reply)")
 LATE = re.compile(r"match (\d+): .*late .*turn=(\d+) .*;"
                   r" (?:no answer after|the answer took) ([\d.]+) ms here")

@@ -105,6 +105,24 @@ def test_that_it_waits_is_one_line_or_none(hill, bridge, options, told):
         link.close()
 
 
+def test_a_match_that_is_over_was_rated_or_not(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    for match, keys in ((7, {"rated": 1}), (8, {"rated": 0, "seats": 2}), (9, {})):
+        hill.start(match, "go", **keys)
+        assert hill.line() == "go"
+        if match == 8:
+            hill.say("@fault long 1/- turn=1 : x", "@place 8 seat=2 bot=lazy score=1 rank=2")
+        hill.end(match, score=3)
+    hill.offer(10)
+    hill.say("@cancel 10 reason=lost")
+    out, _ = finish(process)
+    assert "match 7 ladder: score 3, finished, rated; slowest " in out
+    assert "match 8 ladder: rank 1 of 2, score 3, finished, 1 long, unrated, against lazy (1); " \
+        in out
+    assert "match 9 ladder: score 3, finished; slowest " in out
+
+
 @pytest.mark.parametrize("when", ["login", "play"])
 def test_what_is_said_wrongly_is_not_said_again(hill, bridge, when):
     process = bridge("cat")
