@@ -145,7 +145,11 @@ static void tell_ladder(const struct check *check,
 	outlook_of(terms, check->rtt_us, check->nsamples, think_us, &outlook);
 	(void)printf("%s: %.2f of %u replies late a match; ", ladder->name,
 		     (double)outlook.late / matches, terms->requests);
-	if (terms->bank_ms == 0 || terms->grace_ms > 0)
+	if (terms->grace_ms > 0)
+		(void)printf("no bank, but SIGINT at %.0f ms and %.0f ms of "
+			     "grace",
+			     (double)terms->turn_ms, (double)terms->grace_ms);
+	else if (terms->bank_ms == 0)
 		(void)printf("no bank");
 	else
 		(void)printf("the bank of %.0f ms pays for %.2f, %.1f ms in "

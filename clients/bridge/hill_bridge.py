@@ -2027,7 +2027,10 @@ class Check:
             terms, requests, self.rtt_us, self.options.think_ms * 1000)
         text = f"{ladder.arg(0)}: {late / OUTLOOK_MATCHES:.2f} of " \
             f"{requests} replies late a match; "
-        if terms["bank-ms"] == 0 or terms["grace-ms"]:
+        if terms["grace-ms"]:
+            text += f"no bank, but SIGINT at {terms['turn-ms']} ms and " \
+                f"{terms['grace-ms']} ms of grace"
+        elif terms["bank-ms"] == 0:
             text += "no bank"
         else:
             text += f"the bank of {terms['bank-ms']} ms pays for " \

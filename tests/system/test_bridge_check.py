@@ -34,10 +34,17 @@ def test_every_ladder_of_a_server_is_told(kind, hilld):
     assert " of 3 replies late a match; the bank of 2000 ms " in names["rabbits"]
     for line in names.values():
         assert re.fullmatch(
-            r"\S+: \d+\.\d\d of \d+ replies late a match; (no bank|the bank of \d+ ms pays for "
+            r"\S+: \d+\.\d\d of \d+ replies late a match; (no bank, but SIGINT at \d+ ms and "
+            r"\d+ ms of grace|the bank of \d+ ms pays for "
             r"\d+\.\d\d, \d+\.\d ms in all, and is never below \d+ ms); \d+ waiting, \d+ playing",
             line), line
-    assert ": 0.00 of 1 replies late a match; no bank" in names["mine"]
+    terms = hilld.peer()
+    terms.say("@ladders")
+    line = terms.expect("@ladder mine ")
+    turn_ms, grace_ms = (re.search(rf" {key}=(\d+)", line)[1] for key in ("turn-ms", "grace-ms"))
+    assert int(grace_ms) > 0
+    assert f": 0.00 of 1 replies late a match; no bank, but SIGINT at {turn_ms} ms and " \
+        f"{grace_ms} ms of grace; 0 waiting" in names["mine"]
 
 
 def test_a_measurement_outlasts_the_time_for_a_login(kind, hilld):
@@ -80,7 +87,7 @@ def test_distance_is_forgiven_only_where_the_ladder_says_so(kind, hill):
                      done.stdout, re.M)
     # 100 ms of link and 450 of thought.
     assert float(near[1]) == 0
-    assert "bare: 10.00 of 10 replies late a match; no bank" in done.stdout
+    assert "bare: 10.00 of 10 replies late a match; no bank; 0 waiting" in done.stdout
     assert "\x1b" not in done.stdout
 
 
