@@ -289,6 +289,7 @@ ANSWER_S = 9.0
 SAMPLES = 20000
 REQUESTS_GUESS, REQUESTS_MOST = 500, 10000
 OUTLOOK_MATCHES = 200
+LADDERS_TOLD = 8                # with the lines that join prints
 SPEND_MS = 500
 GRACE_MARGIN_MS = 2000
 USAGE = """\
@@ -1727,6 +1728,11 @@ def run_words(script):
     return f"python3 {word}"
 
 
+def kit_name(game):
+    """A contest named "x-y" is played by x_start.py, and so on."""
+    return game.partition("-")[0] + "_start.py"
+
+
 def make_private(path):
     """A descriptor of PATH, a new file for its owner alone."""
     # On Windows a descriptor would write its lines' ends as it likes.
@@ -1804,27 +1810,44 @@ class Join(Errand):
 
     WORD, HELP, MOST = "join", JOIN_HELP, 2
 
+    @staticmethod
+    def find_kit(game):
+        """Where the starter kit of GAME lies; None when it is not here.
+
+        In hill's sources, or where they are installed to.
+        """
+        top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        for folder in ("bots", os.path.join("libexec", "hill")):
+            place = os.path.join(top, folder, kit_name(game))
+            if os.path.exists(place):
+                return place
+        return None
+
     def print_lines(self, link, bot):
+        """The default ladders, each with its starter kit."""
         count = self.ask(link, "@ladders", "ladders").arg(0)
         host, port = self.address
-        # Beside this file in hill's sources, or else wherever they are kept.
-        kits = os.path.join(os.path.dirname(os.path.dirname(
-            os.path.abspath(__file__))), "bots")
-        if not os.path.isdir(kits):
-            print("  (the *_start.py below are in clients/bots of hill's "
-                  "sources; fetch one beside this file)")
+        host = f"[{host}]" if ":" in host else host
+        told, is_told_where = 0, False
         for _ in range(int(count) if re.fullmatch("[0-9]{1,4}", count) else 0):
             ladder = link.word("ladder")
-            if not re.fullmatch("[A-Za-z0-9._-]{1,64}", ladder.arg(0)):
+            name, game = ladder.arg(0), ladder.keys.get("game", "")
+            if told == LADDERS_TOLD or not all(
+                    re.fullmatch("[A-Za-z0-9._-]{1,64}", text)
+                    for text in (name, game)):
                 continue
-            kit = ladder.keys.get("game", "").partition("-")[0]
-            host_text = f"[{host}]" if ":" in host else host
-            kit = f"{plain(kit)}_start.py"
-            place = os.path.join(kits, kit)
-            kit = place if os.path.exists(place) else kit
-            print(f"  {run_words(sys.argv[0])} --server {host_text}:{port} "
+            if told == 0:
+                print("play with a starter kit, or your own program in its "
+                      "place:")
+            told += 1
+            kit = self.find_kit(game)
+            if kit is None and not is_told_where:
+                print("  (the *_start.py are in clients/bots of hill's "
+                      "sources: fetch the one you want)")
+                is_told_where = True
+            print(f"  {run_words(sys.argv[0])} --server {host}:{port} "
                   f"--bot {bot} --token-file {shell_word(self.path)} "
-                  f"--play {ladder.arg(0)} -- {run_words(kit)}")
+                  f"--play {name} -- {run_words(kit or kit_name(game))}")
 
     def run(self):
         try:
@@ -1853,8 +1876,10 @@ class Join(Errand):
                 self.tell_token(error, token)
                 return 1
             print(f"{bot} is registered; its token is in {self.path}")
-            print("play with a starter kit, or your own program in its place:")
-            self.print_lines(link, bot)
+            try:
+                self.print_lines(link, bot)
+            except (OSError, Broken):
+                pass  # the bot is there all the same
         except (OSError, Broken) as error:
             complain(f"cannot join {self.address[0]}: {error}")
         finally:

@@ -12,7 +12,7 @@
 #include "clients/bridge/errand.h"
 #include "server/base/clock.h"
 
-enum { LINE_BYTES = 512, LADDERS_TOLD = 8 };
+enum { LINE_BYTES = 512, LADDERS_TOLD = 8, KIT_BYTES = 80 };
 
 /* A whole line to the server, or -1. */
 static int say_register(struct errand *errand)
@@ -24,13 +24,6 @@ static int say_register(struct errand *errand)
 		       errand->invite == NULL ? "" : errand->invite);
 	errand_hold();
 	return visit_say(&errand->visit, line);
-}
-
-/* Where the starter kits lie: installed, or in the sources. */
-static const char *kits(void)
-{
-	return access(HILL_BOTS_DIR, X_OK) == 0 ? HILL_BOTS_DIR
-						: HILL_SOURCE_BOTS_DIR;
 }
 
 /* BEFORE and, as one word of a shell, TEXT. */
@@ -52,12 +45,36 @@ static void print_word(const char *before, const char *text)
 	(void)putchar('\'');
 }
 
-/* A contest named "x-y" is played by x_start.py, and so on. */
-static void print_line(const struct errand *errand, const char *bot,
-		       const struct slice *ladder, const struct slice *game)
+/*
+ * The starter kit of GAME into RET: installed, or in the sources, or its bare
+ * name and false. A contest named "x-y" is played by x_start.py, and so on.
+ */
+static bool find_kit(const struct slice *game, struct buf *ret)
 {
+	static const char *const folders[] = { HILL_BOTS_DIR,
+					       HILL_SOURCE_BOTS_DIR };
 	const char *dash = memchr(game->text, '-', game->len);
-	int len = dash == NULL ? (int)game->len : (int)(dash - game->text);
+	char name[KIT_BYTES];
+
+	(void)snprintf(
+		name, sizeof(name), "%.*s_start.py",
+		(int)(dash == NULL ? game->len : (size_t)(dash - game->text)),
+		game->text);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		buf_clear(ret);
+		buf_add_format(ret, "%s/%s", folders[i], name);
+		if (access(buf_text(ret), R_OK) == 0)
+			return true;
+	}
+	buf_clear(ret);
+	buf_add_text(ret, name);
+	return false;
+}
+
+/* How BOT plays LADDER with the program KIT. */
+static void print_line(const struct errand *errand, const char *bot,
+		       const struct slice *ladder, const char *kit)
+{
 	bool is_v6 = strchr(errand->bridge->host, ':') != NULL;
 
 	print_word("  ", errand->bridge->self);
@@ -66,16 +83,18 @@ static void print_line(const struct errand *errand, const char *bot,
 		     errand->bridge->port, bot);
 	print_word(" --token-file ", errand->path);
 	(void)printf(" --play %.*s", (int)ladder->len, ladder->text);
-	print_word(" -- ", kits());
-	(void)printf("/%.*s_start.py\n", len, game->text);
+	print_word(" -- python3 ", kit);
+	(void)putchar('\n');
 }
 
 /* The default ladders, each with its starter kit; nothing when none is told. */
 static void print_ladders(struct errand *errand, const char *bot)
 {
 	int64_t by_us = clock_now_us() + VISIT_ANSWER_US, count = 0;
+	struct buf kit = BUF_INIT(4096);
 	struct control control;
 	unsigned told = 0;
+	bool is_told_where = false;
 
 	if (visit_say(&errand->visit, "@ladders\n") < 0 ||
 	    visit_await(&errand->visit, WORD_LADDERS, true, by_us, &control) <
@@ -94,8 +113,14 @@ static void print_ladders(struct errand *errand, const char *bot)
 		if (told++ == 0)
 			(void)puts("play with a starter kit, or your own "
 				   "program in its place:");
-		print_line(errand, bot, &control.args[0], game);
+		if (!find_kit(game, &kit) && !is_told_where) {
+			(void)puts("  (the *_start.py are in clients/bots of "
+				   "hill's sources: fetch the one you want)");
+			is_told_where = true;
+		}
+		print_line(errand, bot, &control.args[0], buf_text(&kit));
 	}
+	buf_release(&kit);
 }
 
 /* The bot is there: its token goes to FD. An exit status. */

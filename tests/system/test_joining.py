@@ -5,10 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from arena import add_rabbits, rows
+from arena import add_mine, add_rabbits, rows
+from bridges import COMMANDS, TOKEN
 from conftest import BUILD, TOP, wait_until
 from web import start_web
 
@@ -296,6 +298,58 @@ def test_join_registers_and_prints_the_line_to_run(start_hilld, tmp_path, progra
     assert done.returncode == 0, done.stderr
     assert rows(hilld, "SELECT b.name, v.label FROM seat s JOIN bot_version v ON v.id = "
                 "s.bot_version_id JOIN bot b ON b.id = v.bot_id") == [("newcomer", "v1")]
+
+
+def test_both_bridges_print_the_same_when_a_bot_has_joined(start_hilld, tmp_path):
+    hilld = start_hilld()
+    add_rabbits(hilld, turns=20)
+    add_mine(hilld)
+    told = []
+    for name, program, shown in (("first", C_BRIDGE, f"{C_BRIDGE[0]} "),
+                                 ("other", PYTHON_BRIDGE, f"python3 {PYTHON_BRIDGE[1]} ")):
+        code = hilld.admin("invite new")["invite"]
+        out = bridge(program, "join", f"127.0.0.1:{hilld.port}", code, "--name", name,
+                     cwd=tmp_path)
+        assert shown in out
+        told.append(out.replace(shown, "PROGRAM ").replace(name, "NAME").splitlines())
+    assert told[0] == told[1]
+    line = f"  PROGRAM --server 127.0.0.1:{hilld.port} --bot NAME --token-file NAME.token --play "
+    assert told[0] == [
+        "NAME is registered; its token is in NAME.token",
+        "play with a starter kit, or your own program in its place:",
+        f"{line}mine -- python3 {TOP}/clients/bots/lambda_start.py",
+        f"{line}rabbits -- python3 {TOP}/clients/bots/rabbit_start.py"]
+
+
+def serve_join(hill, ladders):
+    hill.accept()
+    hill.say("@hill 1 here")
+    hill.expect("@register abc")
+    hill.say(f"@registered abc token={TOKEN}")
+    hill.expect("@ladders")
+    hill.say(f"@ladders {len(ladders)}", *ladders)
+
+
+def test_a_kit_that_is_not_here_is_named_and_where_it_is(kind, hill, tmp_path):
+    ladders = ["@ladder \x1b game=chess-king", "@ladder odd game=$(reboot)", "@ladder bare",
+               *(f"@ladder l{number} game=chess-king" for number in range(9))]
+    thread = threading.Thread(target=serve_join, args=(hill, ladders), daemon=True)
+    thread.start()
+    out = bridge(COMMANDS[kind], "join", f"127.0.0.1:{hill.port}", "--name", "abc", cwd=tmp_path)
+    thread.join(10)
+    lines = out.splitlines()
+    assert lines[2] == "  (the *_start.py are in clients/bots of hill's sources: fetch the one " \
+        "you want)"
+    assert [line.split("--play ")[1] for line in lines[3:]] == [
+        f"l{number} -- python3 chess_start.py" for number in range(8)]
+
+
+def test_who_has_joined_where_no_ladder_is_told_has_joined(kind, hill, tmp_path):
+    thread = threading.Thread(target=serve_join, args=(hill, []), daemon=True)
+    thread.start()
+    out = bridge(COMMANDS[kind], "join", f"127.0.0.1:{hill.port}", "--name", "abc", cwd=tmp_path)
+    thread.join(10)
+    assert out == "abc is registered; its token is in abc.token\n"
 
 
 @both_bridges
