@@ -230,8 +230,9 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 	if (peer->play == NULL)
 		enqueue(lobby, entry);
 	mark = lobby->scratch.len;
-	session_queued(&peer->session, ladder->row.name, ladder->nqueued,
-		       waiting_count(peer),
+	/* Who plays stands in no queue, but is to count itself. */
+	session_queued(&peer->session, ladder->row.name,
+		       ladder->nqueued + !entry->is_queued, waiting_count(peer),
 		       wish != NULL ? "asked"
 				    : peer_unrated(peer, ladder, now_us),
 		       &lobby->scratch);

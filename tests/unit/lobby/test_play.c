@@ -462,6 +462,18 @@ static void a_quiet_seat_is_answered_its_ping_at_once(void **state)
 			  "a <.\n");
 }
 
+static void who_plays_counts_itself_among_those_who_wait(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a > @ready 1\n"
+			  "a <~ rabbits\n"
+			  "a > @play battle\n"
+			  "a < @queued battle waiting=1\n");
+}
+
 static void a_quiet_seat_hears_other_things_at_its_end(void **state)
 {
 	struct world *world = *state;
@@ -646,6 +658,7 @@ int main(void)
 		WORLD_TEST(sixteen_ahead_pause_reading_until_they_are_used),
 		WORLD_TEST(words_of_a_finished_match_are_ignored),
 		WORLD_TEST(a_quiet_seat_is_answered_its_ping_at_once),
+		WORLD_TEST(who_plays_counts_itself_among_those_who_wait),
 		WORLD_TEST(a_quiet_seat_hears_other_things_at_its_end),
 		WORLD_TEST(a_mine_is_sent_as_input_and_asks_once),
 		WORLD_TEST(a_mine_that_is_never_answered_ends_at_its_limit),
