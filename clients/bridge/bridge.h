@@ -31,7 +31,7 @@ enum {
 	BRIDGE_LADDERS_MAX = 8,
 	BRIDGE_ARGS_MAX = 64,   /* words that @args may add */
 	BRIDGE_PENDING_MAX = 4, /* matches of a slot whose @result is to come */
-	BRIDGE_LOGS_KEPT = 200, /* log files of one run; older ones go */
+	BRIDGE_LOGS_KEPT = 200, /* log files of a bot and a ladder */
 	BRIDGE_OUT_BYTES = 8 * 1024 * 1024,
 	/* Lines about late replies of one match, and as many about the rest. */
 	BRIDGE_FAULTS_TOLD = 5,
@@ -163,8 +163,6 @@ struct bridge {
 	int exit_status;
 	bool is_check; /* measure the link, play nothing */
 	unsigned long check_s, think_ms;
-	char *logs[BRIDGE_LOGS_KEPT]; /* ring of log paths, owned */
-	size_t next_log;
 };
 
 enum {
@@ -274,11 +272,10 @@ void report_words(const struct slot *slot, const char *what,
 void report_end(const struct slot *slot, const char *what);
 /* The line about a match whose result is here, on stdout. */
 void report_match(const struct slot *slot, const struct played *played);
-/*
- * A path for the next match's log in PLAYED, "" without logs; removes the
- * oldest.
- */
+/* A path for the next match's log in PLAYED, "" without logs. */
 void report_log_path(struct bridge *bridge, struct played *played);
-void report_release(struct bridge *bridge);
+/* PLAYED is over: remove the oldest logs of its ladder. */
+void report_forget_logs(const struct bridge *bridge,
+			const struct played *played);
 
 #endif

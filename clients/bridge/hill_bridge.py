@@ -326,7 +326,7 @@ token in that file's place; the old ones open nothing any more.
   --matches N         end after N matches, and the rest of a set that has
                       begun (default: go on)
   --log-dir DIR       where each match's standard error goes, 1 MiB at
-                      most, the last 200 matches (default hill-logs)
+                      most, the ladder's last 200 (default hill-logs)
   --no-log            throw standard error away
   --chdir             run PROGRAM in the match's private folder, where its
                       files lie, instead of in the current one
@@ -787,28 +787,35 @@ class Program:
         path = os.path.join(options.log_dir, f"{self.match.ladder}-"
                             f"{options.bot}-{self.match.id}.log")
         try:
-            os.makedirs(options.log_dir, exist_ok=True)
-            log = open(path, "wb", buffering=0)
+            os.makedirs(options.log_dir, 0o700, exist_ok=True)
+            log = open(path, "wb", buffering=0,
+                       opener=lambda name, flags: os.open(name, flags, 0o600))
         except OSError as error:
             complain(f"cannot write {path}: {error.strerror}")
             return None
         self.log_path = path
-        forget_logs(options.log_dir, options.bot)
+        forget_logs(options.log_dir, f"{self.match.ladder}-{options.bot}-")
         return log
 
 
-def forget_logs(folder, bot):
-    """Keep the logs of the last LOG_MATCHES matches of BOT."""
-    pattern = re.compile(r"[A-Za-z0-9._-]+-" + re.escape(bot) +
-                         r"-([0-9]+)\.log")
+def forget_logs(folder, prefix):
+    """Keep the last LOG_MATCHES logs whose names are PREFIX and a match.
+
+    The last by time: another server's matches have other numbers.
+    """
     found = []
     for name in os.listdir(folder):
-        match = pattern.fullmatch(name)
-        if match:
-            found.append((int(match[1]), name))
-    for _, name in sorted(found)[:-LOG_MATCHES]:
+        if name.startswith(prefix) and \
+                re.fullmatch(r"[0-9]+\.log", name[len(prefix):]):
+            path = os.path.join(folder, name)
+            try:
+                found.append((int(os.stat(path).st_mtime),
+                              int(name[len(prefix):-4]), path))
+            except OSError:
+                pass
+    for _, _, path in sorted(found)[:-LOG_MATCHES]:
         try:
-            os.remove(os.path.join(folder, name))
+            os.remove(path)
         except OSError:
             pass
 

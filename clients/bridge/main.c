@@ -69,7 +69,7 @@ static const char usage_text[] =
 	"  --matches N         end after N matches, and the rest of a set that has\n"
 	"                      begun (default: go on)\n"
 	"  --log-dir DIR       where each match's standard error goes, 1 MiB at\n"
-	"                      most, the last 200 matches (default hill-logs)\n"
+	"                      most, the ladder's last 200 (default hill-logs)\n"
 	"  --no-log            throw standard error away\n"
 	"  --chdir             run PROGRAM in the match's private folder, where its\n"
 	"                      files lie, instead of in the current one\n"
@@ -592,6 +592,5 @@ int main(int argc, char **argv)
 		slot_release(&bridge.slots[i]);
 	/* The keepers end all programs; see that they have. */
 	keeper_wait_all(KEEPER_PATIENCE_MS);
-	report_release(&bridge);
 	return bridge.exit_status;
 }

@@ -608,6 +608,7 @@ static void take_result(struct slot *slot, const struct control *control)
 			 sizeof(played->score));
 	played->early = key_or(control, "early", 0);
 	report_match(slot, played);
+	report_forget_logs(slot->bridge, played);
 	played->id = 0;
 	slot->bridge->matches_done++;
 	bridge_settle_queues(slot->bridge);

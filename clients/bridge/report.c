@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c - what hill-bridge tells the person who started it. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +119,6 @@ void report_match(const struct slot *slot, const struct played *played)
 
 void report_log_path(struct bridge *bridge, struct played *played)
 {
-	char **oldest = &bridge->logs[bridge->next_log];
 	int len;
 
 	played->log_path[0] = '\0';
@@ -132,22 +133,81 @@ void report_log_path(struct bridge *bridge, struct played *played)
 	len = snprintf(played->log_path, sizeof(played->log_path),
 		       "%s/%s-%s-%lld.log", bridge->log_dir, played->ladder,
 		       bridge->bot, (long long)played->id);
-	if (len < 0 || (size_t)len >= sizeof(played->log_path)) {
+	if (len < 0 || (size_t)len >= sizeof(played->log_path))
 		played->log_path[0] = '\0';
-		return;
-	}
-	if (*oldest != NULL) {
-		(void)unlink(*oldest);
-		free(*oldest);
-	}
-	*oldest = xstrdup(played->log_path);
-	bridge->next_log = (bridge->next_log + 1) % BRIDGE_LOGS_KEPT;
 }
 
-void report_release(struct bridge *bridge)
+/* A log of an earlier match, and how old it is. */
+struct old_log {
+	time_t written;
+	long long match;
+};
+
+static int by_age(const void *left, const void *right)
 {
-	for (size_t i = 0; i < BRIDGE_LOGS_KEPT; i++) {
-		free(bridge->logs[i]);
-		bridge->logs[i] = NULL;
+	const struct old_log *a = left;
+	const struct old_log *b = right;
+
+	if (a->written != b->written)
+		return a->written < b->written ? -1 : 1;
+	return (a->match > b->match) - (a->match < b->match);
+}
+
+/* The match whose log is called NAME, PREFIX and a number; -1: none. */
+static long long log_match(const char *name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+	size_t digits;
+
+	if (strncmp(name, prefix, len) != 0)
+		return -1;
+	digits = strspn(name + len, "0123456789");
+	if (digits < 1 || digits > 18 ||
+	    strcmp(name + len + digits, ".log") != 0)
+		return -1;
+	return strtoll(name + len, NULL, 10);
+}
+
+/*
+ * Also what earlier runs left. The last by time: another server's matches have
+ * other numbers.
+ */
+void report_forget_logs(const struct bridge *bridge,
+			const struct played *played)
+{
+	DIR *folder = has_log(played) ? opendir(bridge->log_dir) : NULL;
+	const struct dirent *entry;
+	struct old_log *logs = NULL;
+	size_t count = 0, room = 0;
+	char prefix[128];
+	struct stat info;
+
+	if (folder == NULL)
+		return;
+	(void)snprintf(prefix, sizeof(prefix), "%s-%s-", played->ladder,
+		       bridge->bot);
+	while ((entry = readdir(folder)) != NULL) {
+		long long match = log_match(entry->d_name, prefix);
+
+		if (match < 0 ||
+		    fstatat(dirfd(folder), entry->d_name, &info, 0) < 0)
+			continue;
+		if (count == room) {
+			room = room * 2 + 256;
+			logs = xreallocarray(logs, room, sizeof(*logs));
+		}
+		logs[count++] = (struct old_log){ .written = info.st_mtime,
+						  .match = match };
 	}
+	if (count > BRIDGE_LOGS_KEPT)
+		qsort(logs, count, sizeof(*logs), by_age);
+	for (size_t i = 0; i + BRIDGE_LOGS_KEPT < count; i++) {
+		char name[160];
+
+		(void)snprintf(name, sizeof(name), "%s%lld.log", prefix,
+			       logs[i].match);
+		(void)unlinkat(dirfd(folder), name, 0);
+	}
+	free(logs);
+	(void)closedir(folder);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """hill-bridge: what it tells the one who runs it."""
+import os
 import re
 import subprocess
 import time
@@ -151,6 +152,43 @@ def test_what_the_host_announces_is_told(hill, bridge):
     _, err = finish(process)
     assert "the host announces: down at noon" in err
     assert "down " in err and "\x1b" not in err
+
+
+def test_the_last_logs_of_a_ladder_stay_and_no_others_go(hill, bridge, tmp_path):
+    logs = tmp_path / "hill-logs"
+    logs.mkdir()
+    # An earlier run's; the numbers are another server's.
+    for match in range(1000, 1210):
+        (logs / f"ladder-crazy-{match}.log").write_text("old")
+        os.utime(logs / f"ladder-crazy-{match}.log", (match, match))
+    others = ["my-ladder-crazy-5.log", "ladder-crazy-2-5.log", "ladder-lazy-5.log", "ladder-crazy-x.log"]
+    for name in others:
+        (logs / name).write_text("another's")
+        os.utime(logs / name, (5, 5))
+    process = bridge("sh", "-c", "echo words >&2; read a; echo $a; read b")
+    hill.greet()
+    for match in (7, 8):
+        hill.start(match, "go")
+        assert hill.line() == "go"
+        hill.end(match)
+    hill.offer(9)
+    hill.say("@cancel 9 reason=lost")
+    finish(process)
+    kept = {path.name for path in logs.iterdir()}
+    assert kept == {*others, "ladder-crazy-7.log", "ladder-crazy-8.log",
+                    *(f"ladder-crazy-{match}.log" for match in range(1012, 1210))}
+    assert (logs / "ladder-crazy-7.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_logs_are_their_owners_alone(hill, bridge, tmp_path):
+    process = bridge("sh", "-c", "echo words >&2; read a; echo $a; read b")
+    hill.greet()
+    hill.start(7, "go")
+    assert hill.line() == "go"
+    hill.end(7)
+    finish(process)
+    assert (tmp_path / "hill-logs").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "hill-logs/ladder-crazy-7.log").stat().st_mode & 0o777 == 0o600
 
 
 def test_quiet_tells_no_faults(hill, bridge):
