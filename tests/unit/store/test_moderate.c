@@ -186,12 +186,13 @@ static void expect_tally(struct store *store)
 	assert_int_equal(
 		number(store,
 		       "SELECT count(*) FROM (SELECT m.ladder_id, "
-		       "s.bot_version_id, count(*), sum(s.score) "
+		       "s.bot_version_id, count(*), sum(s.score), "
+		       "max(m.ended_us) "
 		       "FROM match m JOIN seat s ON s.match_id = m.id "
 		       "WHERE m.status = 'stored' AND m.purpose = 'ladder' AND "
 		       "s.guest = '' GROUP BY 1, 2 EXCEPT "
-		       "SELECT ladder_id, bot_version_id, matches, score "
-		       "FROM tally)"),
+		       "SELECT ladder_id, bot_version_id, matches, score, "
+		       "last_us FROM tally)"),
 		0);
 	assert_int_equal(
 		number(store,
@@ -270,6 +271,47 @@ static void unvoid_gives_the_same_bits_back(void **state)
 	expect_tally(store);
 	free(before);
 	free(after);
+	store_close(store);
+}
+
+#define VOID(ids) \
+	"{\"command\":\"match void\",\"ids\":[" ids "],\"reason\":\"x\"}"
+
+/* The number of the last match that is counted for VERSION_ID; 0: none is. */
+static int64_t last_of(struct store *store, int64_t version_id)
+{
+	char sql[200];
+
+	(void)snprintf(sql, sizeof(sql),
+		       "SELECT coalesce((SELECT m.id FROM match m WHERE "
+		       "m.ended_us = y.last_us), y.last_us) FROM tally y "
+		       "WHERE bot_version_id = %lld",
+		       (long long)version_id);
+	return number(store, sql);
+}
+
+static void the_last_play_is_the_last_that_counts(void **state)
+{
+	struct store *store = played(state);
+
+	assert_int_equal(last_of(store, 1), 8);
+	/* One that is not the last changes nothing of it. */
+	does(store, VOID("1"), 1, 3);
+	assert_int_equal(last_of(store, 1), 8);
+	expect_tally(store);
+	does(store, VOID("7,8"), 2, 2);
+	assert_true(last_of(store, 1) < 7 && last_of(store, 1) > 1);
+	assert_true(last_of(store, 2) < 7 && last_of(store, 2) > 1);
+	expect_tally(store);
+	does(store, VOID("2,3,4,5,6"), 5, 3);
+	assert_int_equal(last_of(store, 1), 0);
+	/* Again, but not the last; alone it makes no rating. */
+	does(store,
+	     "{\"command\":\"match unvoid\",\"ids\":[1],"
+	     "\"reason\":\"y\"}",
+	     1, 0);
+	assert_int_equal(last_of(store, 1), 1);
+	expect_tally(store);
 	store_close(store);
 }
 
@@ -490,6 +532,7 @@ int main(void)
 		STORE_TEST(a_run_drops_out_of_its_round),
 		STORE_TEST(a_set_drops_out_whole_and_leaves_its_number),
 		STORE_TEST(unvoid_gives_the_same_bits_back),
+		STORE_TEST(the_last_play_is_the_last_that_counts),
 		STORE_TEST(what_lies_before_need_not_be_computed_again),
 		STORE_TEST(a_dry_run_tells_the_same_and_changes_nothing),
 		STORE_TEST(a_round_voided_while_open_is_rated_when_it_counts),
