@@ -118,8 +118,8 @@ static void print_standings(const struct league *league,
 	table_column(&table, "rank", true);
 	table_column(&table, "bot", false);
 	table_column(&table, "version", false);
-	table_column(&table, "figure", true);
 	table_column(&table, "rating", true);
+	table_column(&table, "mu", true);
 	table_column(&table, "95 % from", true);
 	table_column(&table, "to", true);
 	table_column(&table, "rounds", true);
@@ -158,7 +158,7 @@ static json_t *pack_standings(const struct league *league,
 				  "rank", (json_int_t)row->rank, "bot",
 				  rated->bot, "owner", rated->owner, "version",
 				  rated->label, "number", (int)rated->version,
-				  "figure", (double)row->figure / 10, "mu",
+				  "rating", (double)row->figure / 10, "mu",
 				  rated->mu, "sigma", rated->sigma, "low",
 				  row->low, "high", row->high, "rounds",
 				  (json_int_t)rated->rounds, "provisional",
@@ -314,10 +314,10 @@ static void print_refit(const struct ctl *ctl, const struct league *league,
 	table_init(&table);
 	table_column(&table, "bot", false);
 	table_column(&table, "version", false);
-	table_column(&table, "refit", true);
+	table_column(&table, "mu", true);
 	table_column(&table, "95 % from", true);
 	table_column(&table, "to", true);
-	table_column(&table, "on line", true);
+	table_column(&table, "mu on line", true);
 	for (size_t i = 0; i < league->count; i++) {
 		const struct row_rated *rated = &league->rated[i];
 		const struct rating *rating = &refit->ratings[i];
@@ -410,14 +410,15 @@ static const struct ctl_option standings_options[] = {
 };
 
 static const char standings_details[] =
-	"The figure orders the table: rating - 3 sigma, what a version is worth at\n"
-	"least. Provisional versions (fewer than 10 rounds, or a sigma above 7) stand\n"
-	"below all others; equal figures share a rank. Inactive: no round for 14 days.\n"
-	"The rating lies between `from` and `to` with a probability of 95 %.\n";
+	"The rating orders the table: mu - 3 sigma, what a version is worth at least.\n"
+	"Provisional versions (fewer than 10 rounds, or a sigma above 7) stand below\n"
+	"all others; equal ratings share a rank. Inactive: no round for 14 days. mu is\n"
+	"how strong it is believed to be: between `from` and `to` with a probability\n"
+	"of 95 %.\n";
 
 static const char refit_details[] =
 	"Fits all rated rounds at once, in whatever order they came: Plackett-Luce,\n"
-	"maximum likelihood with a prior. Beside it the rating as it was kept on line.\n"
+	"maximum likelihood with a prior. Beside it mu as it was kept on line.\n"
 	"Changes nothing.\n";
 
 static const char check_details[] =

@@ -86,7 +86,7 @@ def test_hillctl_says_who_stands_where(hilld):
     table = ctl(hilld, "standings", "battle")
     head, first, second = table.splitlines()
     assert re.split(r" {2,}", head.strip()) == \
-        ["rank", "bot", "version", "figure", "rating", "95 % from", "to", "rounds"]
+        ["rank", "bot", "version", "rating", "mu", "95 % from", "to", "rounds"]
     assert first.split()[:3] == ["1", "strong", "1"]
     assert second.split()[:3] == ["2", "weak", "1"]
     assert first.split()[-2:] == ["2", "provisional"]
@@ -96,7 +96,7 @@ def test_hillctl_says_who_stands_where(hilld):
     assert (one["bot"], one["rank"], one["rounds"], one["provisional"]) == ("strong", 1, 2, True)
     assert abs(one["low"] - (one["mu"] - 1.96 * one["sigma"])) < 0.01
     assert abs(one["high"] - (one["mu"] + 1.96 * one["sigma"])) < 0.01
-    assert abs(one["figure"] - (one["mu"] - 3 * one["sigma"])) <= 0.0501
+    assert abs(one["rating"] - (one["mu"] - 3 * one["sigma"])) <= 0.0501
     assert one["mu"] > 25 > two["mu"]
     assert f"{one['mu']:.1f}" in first
     # Without a ladder: all that are rated.
@@ -109,7 +109,7 @@ def test_hillctl_refits_and_checks(hilld):
     battle_of_two(hilld)
     lines = ctl(hilld, "rating", "refit", "battle").splitlines()
     assert re.split(r" {2,}", lines[0].strip()) == \
-        ["bot", "version", "refit", "95 % from", "to", "on line"]
+        ["bot", "version", "mu", "95 % from", "to", "mu on line"]
     fitted = {row["bot"]: row for row in ctl_json(hilld, "rating", "refit", "battle")["refit"]}
     online = {row["bot"]: row for row in ctl_json(hilld, "standings", "battle")["standings"]}
     assert fitted["strong"]["mu"] > 25 > fitted["weak"]["mu"]

@@ -154,7 +154,7 @@ def test_bc59_the_api_and_hillctl_tell_the_same_after_real_rounds(start_hilld, t
         def of_api(name=ladder):
             return [{**{key: row[key] for key in ("rank", "bot", "owner", "version", "house", "mu",
                                                   "sigma", "rounds", "provisional", "inactive")},
-                     "figure": row["rating"], "low": row["interval"][0],
+                     "rating": row["rating"], "low": row["interval"][0],
                      "high": row["interval"][1]}
                     for row in web.get(f"/ladders/{name}/standings")["standings"]]
 
