@@ -36,6 +36,16 @@ void address_text(const uint8_t address[ADDRESS_BYTES],
 			ADDRESS_TEXT_BYTES);
 }
 
+void address_host(const uint8_t address[ADDRESS_BYTES],
+		  uint8_t ret[ADDRESS_BYTES])
+{
+	bool is_v4 = memcmp(address, v4_prefix, V4_OFFSET) == 0;
+	size_t len = is_v4 ? ADDRESS_BYTES : ADDRESS_BYTES / 2;
+
+	memcpy(ret, address, len);
+	memset(ret + len, 0, ADDRESS_BYTES - len);
+}
+
 bool address_list_parse(const char *text, struct address_list *ret)
 {
 	struct address_list found = { .count = 0 };

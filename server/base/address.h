@@ -32,6 +32,13 @@ bool address_parse(const char *text, size_t len, uint8_t ret[ADDRESS_BYTES]);
 void address_text(const uint8_t address[ADDRESS_BYTES],
 		  char ret[ADDRESS_TEXT_BYTES]);
 /*
+ * Whom ADDRESS counts for wherever something is bounded by address, as an
+ * address again: an IPv4 one for itself; an IPv6 one for its network of 64
+ * bits, since whoever has one address of such a network mostly has all.
+ */
+void address_host(const uint8_t address[ADDRESS_BYTES],
+		  uint8_t ret[ADDRESS_BYTES]);
+/*
  * Whether TEXT is addresses with commas between them, blanks aside; "" has
  * none. If so they are in *RET.
  */

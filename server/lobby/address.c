@@ -33,19 +33,6 @@ void address_table_release(struct address_table *table)
 	table->count = 0;
 }
 
-/* What BYTES count as: an IPv4 address, or the network of an IPv6 one. */
-static void make_key(uint8_t key[ADDRESS_BYTES],
-		     const uint8_t bytes[ADDRESS_BYTES])
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	memset(key, 0, ADDRESS_BYTES);
-	if (memcmp(bytes, mapped, sizeof(mapped)) == 0)
-		memcpy(key, bytes, ADDRESS_BYTES);
-	else
-		memcpy(key, bytes, ADDRESS_BYTES / 2);
-}
-
 static size_t bucket_of(const struct address_table *table, const uint8_t *key)
 {
 	uint64_t hash = table->key, word;
@@ -72,7 +59,7 @@ struct address *address_take(struct address_table *table,
 	struct address_bucket *bucket;
 	uint8_t key[ADDRESS_BYTES];
 
-	make_key(key, bytes);
+	address_host(bytes, key);
 	bucket = &table->buckets[bucket_of(table, key)];
 	LIST_FOREACH(address, bucket, chain)
 	{

@@ -2,10 +2,9 @@
 /*
  * address.h - what one host may do to all: connections and wrong logins.
  *
- * An IPv6 network of 64 bits counts as one host. An address is remembered as
- * long as it has connections, or wrong logins or registrations not yet
- * forgotten; without connections at most LIMIT_ADDRESSES_KEPT of them, the
- * oldest go first.
+ * Who counts as one host: address_host(). It is remembered as long as it has
+ * connections, or wrong logins or registrations not yet forgotten; without
+ * connections at most LIMIT_ADDRESSES_KEPT of them, the oldest go first.
  * Loop thread only.
  */
 #ifndef HILL_LOBBY_ADDRESS_H
@@ -15,13 +14,14 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "server/base/address.h"
 #include "server/base/alloc.h"
 #include "server/lobby/bucket.h"
 
-enum { ADDRESS_BYTES = 16, ADDRESS_BUCKETS = 4096 };
+enum { ADDRESS_BUCKETS = 4096 };
 
 struct address {
-	uint8_t key[ADDRESS_BYTES];
+	uint8_t key[ADDRESS_BYTES];  /* address_host() */
 	uint32_t peers;              /* connections */
 	uint32_t prelogin;           /* of these, not logged in yet */
 	uint32_t guests;             /* of these, guests */
@@ -31,11 +31,11 @@ struct address {
 	TAILQ_ENTRY(address) link; /* in `unused` while peers == 0 */
 };
 
-TAILQ_HEAD(address_list, address);
+TAILQ_HEAD(address_queue, address);
 
 struct address_table {
 	LIST_HEAD(address_bucket, address) buckets[ADDRESS_BUCKETS];
-	struct address_list unused; /* oldest first */
+	struct address_queue unused; /* oldest first */
 	size_t nunused;
 	size_t count;
 	uint64_t key; /* of the hash: a peer must not choose its bucket */

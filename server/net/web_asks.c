@@ -197,7 +197,7 @@ static bool may_write(struct net *net, struct web_ask *job)
 
 	if (what == NULL)
 		return true;
-	/* Those with a scope, which it cannot read, count as one. */
+	/* All that is no address counts as one. */
 	if (from == NULL || !address_parse(from, strlen(from), address))
 		memset(address, 0, sizeof(address));
 	wait_s = lobby_register_wait_s(net->lobby, address, clock_now_us());

@@ -55,6 +55,8 @@ static void set_address(struct http_conn *conn, struct sockaddr *sockaddr,
 	if (getnameinfo(sockaddr, (socklen_t)len, conn->address,
 			sizeof(conn->address), NULL, 0, NI_NUMERICHOST) != 0)
 		(void)snprintf(conn->address, sizeof(conn->address), "?");
+	/* A scope says by which link it came, not who it is. */
+	conn->address[strcspn(conn->address, "%")] = '\0';
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,

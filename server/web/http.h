@@ -69,6 +69,7 @@ struct http_request {
 	char *body; /* owned; body_len bytes and a NUL */
 	size_t body_len;
 	char address[64]; /* the client's, without port: forwarded.h */
+	uint8_t host[ADDRESS_BYTES]; /* whom it counts for: address_host() */
 	/*
 	 * Set by who streams; each may be NULL. Room is there again, or the
 	 * client has gone: then http_end() follows, called by FN or later.

@@ -1,45 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_client.c - what one address has of the server: connections, and bytes
+ * http_client.c - what one host has of the server: connections, and bytes
  * that wait for it. A connection counts for its peer's address; while a
  * request that came through a trusted proxy is answered, for the one behind it.
+ * Which addresses are one host, address_host() says, as on the bots' port.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/web/http_internal.h"
 
-static size_t bucket_of(const char *address)
+static size_t bucket_of(const uint8_t host[ADDRESS_BYTES])
 {
 	uint32_t hash = 0x811c9dc5u; /* FNV-1a */
 
-	for (; *address != '\0'; address++)
-		hash = (hash ^ (unsigned char)*address) * 0x01000193u;
+	for (size_t i = 0; i < ADDRESS_BYTES; i++)
+		hash = (hash ^ host[i]) * 0x01000193u;
 	return hash % HTTP_BUCKETS;
+}
+
+/* All that is no address counts as one. */
+static void host_of(const char *address, uint8_t ret[ADDRESS_BYTES])
+{
+	uint8_t bytes[ADDRESS_BYTES];
+
+	if (!address_parse(address, strlen(address), bytes))
+		memset(bytes, 0, sizeof(bytes));
+	address_host(bytes, ret);
+}
+
+static struct http_client *find_host(struct http_server *server,
+				     const uint8_t host[ADDRESS_BYTES])
+{
+	struct http_client *client;
+
+	LIST_FOREACH(client, &server->clients[bucket_of(host)], link)
+	if (memcmp(client->host, host, ADDRESS_BYTES) == 0)
+		return client;
+	return NULL;
 }
 
 struct http_client *http_client_find(struct http_server *server,
 				     const char *address)
 {
-	struct http_client *client;
+	uint8_t host[ADDRESS_BYTES];
 
-	LIST_FOREACH(client, &server->clients[bucket_of(address)], link)
-	if (strcmp(client->address, address) == 0)
-		return client;
-	return NULL;
+	host_of(address, host);
+	return find_host(server, host);
 }
 
 static struct http_client *client_get(struct http_server *server,
 				      const char *address)
 {
-	struct http_client *client = http_client_find(server, address);
+	struct http_client *client;
+	uint8_t host[ADDRESS_BYTES];
 
+	host_of(address, host);
+	client = find_host(server, host);
 	if (client != NULL)
 		return client;
 	client = xcalloc(1, sizeof(*client));
-	(void)snprintf(client->address, sizeof(client->address), "%s", address);
-	LIST_INSERT_HEAD(&server->clients[bucket_of(address)], client, link);
+	memcpy(client->host, host, sizeof(host));
+	LIST_INSERT_HEAD(&server->clients[bucket_of(host)], client, link);
 	return client;
 }
 

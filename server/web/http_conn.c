@@ -391,15 +391,23 @@ void http_conn_refuse(struct http_conn *conn,
 
 /* ---- requests ---- */
 
-/* Behind a proxy each client has its own share of everything. */
+/*
+ * Behind a proxy each client has its own share of everything. False: it has
+ * more than that.
+ */
 static bool count_for_client(struct http_conn *conn)
 {
 	const struct http_server *server = conn->server;
+	struct http_request *request = conn->request;
 	char address[ADDRESS_TEXT_BYTES];
 
+	(void)snprintf(request->address, sizeof(request->address), "%s",
+		       conn->address);
 	if (!conn->is_proxy || !forwarded_client(&server->settings.proxies,
-						 &conn->request->head, address))
+						 &request->head, address))
 		return true;
+	(void)snprintf(request->address, sizeof(request->address), "%s",
+		       address);
 	http_conn_set_client(conn, address);
 	return conn->client->nconns <= server->settings.per_address;
 }
@@ -412,8 +420,7 @@ static void conn_hand_over(struct http_conn *conn)
 	bool has_place = count_for_client(conn);
 
 	server->counts.requests++;
-	(void)snprintf(request->address, sizeof(request->address), "%s",
-		       conn->client->address);
+	memcpy(request->host, conn->client->host, sizeof(request->host));
 	request->conn = conn;
 	conn->is_last = request->head.is_last;
 	conn->state = HTTP_BUSY;

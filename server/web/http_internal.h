@@ -13,6 +13,7 @@
 #include <event2/event.h>
 #include <event2/listener.h>
 
+#include "server/base/address.h"
 #include "server/base/log.h"
 #include "server/web/http.h"
 
@@ -31,12 +32,12 @@ enum http_state {
 	HTTP_NSTATES
 };
 
-/* An address with connections; freed with the last of them. */
+/* A host with connections; freed with the last of them. */
 struct http_client {
 	LIST_ENTRY(http_client) link;
 	unsigned nconns;
 	size_t queued; /* bytes that wait for it, or are held for it */
-	char address[HTTP_ADDRESS_BYTES];
+	uint8_t host[ADDRESS_BYTES]; /* address_host() */
 };
 
 struct http_conn {
@@ -67,7 +68,7 @@ struct http_server {
 	struct event *sweep; /* owned */
 	TAILQ_HEAD(, http_conn) conns;
 	TAILQ_HEAD(, http_conn) dead;
-	LIST_HEAD(, http_client) clients[HTTP_BUCKETS]; /* by address */
+	LIST_HEAD(, http_client) clients[HTTP_BUCKETS]; /* by host */
 	struct http_counts counts;
 	size_t queued; /* bytes that wait for clients, or are held for them */
 	bool is_resting;
@@ -94,10 +95,13 @@ void http_reap(struct http_server *server);
 
 /* ---- http_client.c ---- */
 
-/* NULL: ADDRESS has no connection. */
+/* Whom ADDRESS counts for; NULL: nobody there has a connection. */
 struct http_client *http_client_find(struct http_server *server,
 				     const char *address);
-/* CONN counts for ADDRESS from now on; NULL: for nobody, it is dead. */
+/*
+ * CONN counts for the host at ADDRESS from now on; NULL: for nobody, it is
+ * dead.
+ */
 void http_conn_set_client(struct http_conn *conn, const char *address);
 /* QUEUED bytes wait for CONN now. */
 void http_conn_count(struct http_conn *conn, size_t queued);

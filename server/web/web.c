@@ -243,13 +243,15 @@ static void on_client_gone(struct http_request *request, void *arg)
  * A job goes on counting when its client has gone: who asks and hangs up
  * again and again has no more of the worker than who waits.
  */
-static unsigned count_jobs(const struct web *web, const char *address)
+static unsigned count_jobs(const struct web *web,
+			   const uint8_t host[ADDRESS_BYTES])
 {
 	const struct web_job *job;
 	unsigned count = 0;
 
 	LIST_FOREACH(job, &web->jobs, link)
-	count += strcmp(job->address, address) == 0;
+	count += job->is_counted &&
+		 memcmp(job->host, host, sizeof(job->host)) == 0;
 	return count;
 }
 
@@ -263,15 +265,15 @@ bool web_submit(struct web_call *call, struct web_job *job)
 			      "too many requests wait already");
 		return false;
 	}
-	if (count_jobs(web, request->address) >= WEB_JOBS_SHARE) {
+	if (count_jobs(web, request->host) >= WEB_JOBS_SHARE) {
 		reply_problem(call, 503, "busy",
 			      "%d requests of your address wait already",
 			      (int)WEB_JOBS_SHARE);
 		return false;
 	}
 	web->njobs++;
-	(void)snprintf(job->address, sizeof(job->address), "%s",
-		       request->address);
+	memcpy(job->host, request->host, sizeof(job->host));
+	job->is_counted = true;
 	job->request = request;
 	request->arg = job;
 	request->on_gone = on_client_gone;
@@ -296,7 +298,7 @@ static void finish_jobs(struct web *web)
 			mail, struct pool_job, mail);
 
 		LIST_REMOVE(job, link);
-		web->njobs -= job->address[0] != '\0';
+		web->njobs -= job->is_counted;
 		web_job_share(job);
 		job->finish(job);
 		mail = next;

@@ -56,7 +56,8 @@ struct web_job {
 	/* ---- web.c's own ---- */
 	LIST_ENTRY(web_job) link;
 	struct http_request *request; /* borrowed; NULL: nobody's, or all's */
-	char address[64];             /* whom it counts for; "": nobody */
+	uint8_t host[ADDRESS_BYTES];  /* whom it counts for ... */
+	bool is_counted;              /* ... if it does */
 	atomic_bool is_unwanted;      /* the client has gone */
 	/* ---- the job's ---- */
 	int rc; /* of WORK: 0 or -errno with `error` */

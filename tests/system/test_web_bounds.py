@@ -84,16 +84,19 @@ def big_map(start_hilld, tmp_path):
     return start_web(start_hilld, tmp_path, "--set", f"http-trusted-proxy={PROXY}")[1]
 
 
-@pytest.mark.parametrize("is_proxied", [False, True], ids=["direct", "proxied"])
-def test_slow_readers_of_one_address_leave_room_for_others(big_map, is_proxied):
-    def somebody(number):
+@pytest.mark.parametrize("kind", ["direct", "proxied", "network"])
+def test_slow_readers_of_one_address_leave_room_for_others(big_map, kind):
+    def somebody(number, host=0):
         """A client and the header line that tells who it is."""
-        if is_proxied:
-            return From(big_map, PROXY), (f"X-Forwarded-For: 192.0.2.{number}",)
-        return From(big_map, f"127.0.0.{number}"), ()
+        if kind == "direct":
+            return From(big_map, f"127.0.0.{number}"), ()
+        address = f"2001:db8:0:{number}::{host}" if kind == "network" else f"192.0.2.{number}"
+        return From(big_map, PROXY), (f"X-Forwarded-For: {address}",)
 
-    greedy, name = somebody(2)
-    links = [greedy.link("/maps/rabbit-runner/big.map", *name) for _ in range(8)]
+    links = []
+    for host in range(8):
+        greedy, name = somebody(2, host)
+        links.append(greedy.link("/maps/rabbit-runner/big.map", *name))
     replies = [head(link) for link in links]
     served = [link for link, reply in zip(links, replies) if reply[0] == 200]
     refused = [headers for status, headers in replies if status != 200]
@@ -170,11 +173,18 @@ def test_a_client_behind_a_proxy_is_bounded_by_itself(start_hilld, tmp_path):
     fourth = proxy.link("/health", "X-Forwarded-For: 192.0.2.1")
     status, headers = read_reply(fourth)
     assert status == 503 and headers["Retry-After"] and HEADERS.items() <= headers.items()
+    # A network of IPv6 is one client, as on the bots' port; the next one is another.
+    network = [proxy.link("/events/matches", f"X-Forwarded-For: 2001:db8:0:1::{number}")
+               for number in range(3)]
+    assert [head(link)[0] for link in network] == [200] * 3
+    for address, status in (("2001:db8:0:1:ffff::4", 503), ("2001:db8:0:2::4", 200)):
+        network.append(proxy.link("/health", f"X-Forwarded-For: {address}"))
+        assert read_reply(network[-1])[0] == status
     # One connection of the proxy's, many clients'.
     for number in (2, 3, 2, 4, 5):
         ask(idle[0], "/health", f"X-Forwarded-For: 192.0.2.{number}")
         assert read_reply(idle[0])[0] == 200
-    for link in [*idle, *watching, fourth]:
+    for link in [*idle, *watching, fourth, *network]:
         link.close()
     # Elsewhere the header says nothing.
     stranger = From(web, "127.0.0.3")
@@ -201,9 +211,9 @@ def test_registrations_count_for_who_is_behind_the_proxy(start_hilld, tmp_path):
         return [register(address, **({"X_Forwarded_For": each} if each else {}))
                 for each in forwarded]
 
-    ann, bob = "192.0.2.1", "2001:db8::7"
+    ann, bob = "192.0.2.1", "2001:db8::7"  # and all of his network is Bob
     assert thrice(PROXY, ann, f"{bob}, {ann}", f"1.2.3.4,{ann}:80, {PROXY}") == [201, 201, 429]
-    assert thrice(PROXY, bob, "2001:DB8:0::7", f"[{bob}]:80") == [201, 201, 429]
+    assert thrice(PROXY, bob, "2001:DB8:0::8", f"[{bob}]:80") == [201, 201, 429]
     # What is malformed is the proxy's own.
     assert thrice(PROXY, None, "junk", f"{ann}, unknown") == [201, 201, 429]
     # Nobody else's word is taken for it.

@@ -88,12 +88,40 @@ static void reads_lists_whole_or_not_at_all(void **state)
 	assert_false(address_list_parse(many, &list));
 }
 
+static void says_who_counts_as_one(void **state)
+{
+	static const struct {
+		const char *address, *host;
+	} cases[] = {
+		{ "10.0.0.7", "10.0.0.7" },
+		{ "::ffff:10.0.0.7", "10.0.0.7" },
+		{ "2001:db8:0:1:aaaa:bbbb:cccc:dddd", "2001:db8:0:1::" },
+		{ "2001:db8:0:1::", "2001:db8:0:1::" },
+		{ "2001:db8:0:2::7", "2001:db8:0:2::" },
+		{ "::1", "::" },
+		/* No IPv4 address, however it looks. */
+		{ "::fffe:10.0.0.7", "::" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t address[ADDRESS_BYTES], host[ADDRESS_BYTES];
+		char text[ADDRESS_TEXT_BYTES];
+
+		assert_true(parse(cases[i].address, address));
+		address_host(address, host);
+		address_text(host, text);
+		assert_string_equal(text, cases[i].host);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_both_kinds_and_writes_them_as_people_do),
 		cmocka_unit_test(refuses_what_is_no_address),
 		cmocka_unit_test(reads_lists_whole_or_not_at_all),
+		cmocka_unit_test(says_who_counts_as_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
