@@ -160,7 +160,7 @@ static struct subscriber *subscribe(struct web_call *call, enum topic topic)
 	struct subscriber *subscriber;
 
 	if (call->request->head.method == HTTP_HEAD_ONLY) {
-		reply_bytes(call, 200, "text/event-stream", "", 0);
+		reply_only_head(call, "text/event-stream");
 		return NULL;
 	}
 	if (web->nsubscribers == WEB_SUBSCRIBERS_MAX) {

@@ -271,6 +271,15 @@ void reply_begin(struct web_call *call, const char *type)
 	http_begin(call->request, &response);
 }
 
+void reply_only_head(struct web_call *call, const char *type)
+{
+	struct http_request *request = call->request;
+
+	reply_begin(call, type);
+	http_end(request);
+	call_free(call);
+}
+
 void reply_refusal(const struct http_refusal *refusal, struct buf *ret_headers,
 		   struct buf *ret_body, void *arg)
 {

@@ -68,6 +68,11 @@ void reply_page(struct web_call *call, const char *name, json_t *list_take,
 		int64_t next);
 /* Begin a stream of TYPE; the call lives on. */
 void reply_begin(struct web_call *call, const char *type);
+/*
+ * The answer to a HEAD for what reply_begin() would begin: without a length,
+ * which is known only when all is made (RFC 9110, 9.3.2).
+ */
+void reply_only_head(struct web_call *call, const char *type);
 /* For http_server_on_refusal. */
 void reply_refusal(const struct http_refusal *refusal, struct buf *ret_headers,
 		   struct buf *ret_body, void *arg);

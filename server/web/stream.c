@@ -99,11 +99,17 @@ static void stream_begin(struct stream *stream, const char *type,
 	struct web_call *call = stream->call;
 	struct http_request *request = call->request;
 
-	stream->again = event_new(call->web->base, -1, 0, on_again, stream);
-	if (request->conn == NULL || stream->again == NULL ||
-	    request->head.method == HTTP_HEAD_ONLY) {
+	if (request->head.method == HTTP_HEAD_ONLY) {
 		stream->call = NULL;
-		reply_bytes(call, 200, type, "", 0);
+		reply_only_head(call, type);
+		stream_free(stream);
+		return;
+	}
+	stream->again = event_new(call->web->base, -1, 0, on_again, stream);
+	if (request->conn == NULL || stream->again == NULL) {
+		stream->call = NULL;
+		reply_problem(call, 503, "out-of-memory",
+			      "there is no memory for this reply");
 		stream_free(stream);
 		return;
 	}

@@ -406,6 +406,18 @@ def test_replies_are_conditional_compressed_and_headless(site):
     assert "Content-Encoding" not in web.ask(address, Accept_Encoding="gzip;q=0")[1]
     status, headers, empty = web.ask(address, "HEAD")
     assert (status, empty, int(headers["Content-Length"])) == (200, b"", len(body))
+    # What is made as it is taken has a length that nobody knows before.
+    match = web.get("/matches?ladder=rabbits")["matches"][0]["id"]
+    for address in (f"{API}/matches/{match}/notes", f"{API}/export/matches.csv",
+                    f"{API}/export/standings/rabbits/all.csv", f"{API}/events/matches",
+                    f"{API}/events/standings"):
+        found = web.raw(f"HEAD {address} HTTP/1.1\r\nHost: x\r\n\r\n"
+                        f"HEAD {address} HTTP/1.0\r\n\r\n".encode()).decode()
+        first, second, rest = found.split("\r\n\r\n")
+        assert rest == "" and "content-length" not in found.lower(), found
+        assert "ETag" not in found, found
+        assert first.startswith("HTTP/1.1 200 ") and "Transfer-Encoding: chunked" in first
+        assert second.startswith("HTTP/1.1 200 ") and "Transfer-Encoding" not in second
     for method in ("PUT", "DELETE", "TRACE", "OPTIONS", "BREW"):
         status, headers, body = web.ask(f"{API}/matches", method)
         assert status == 405 and headers["Allow"] == "GET, HEAD"
