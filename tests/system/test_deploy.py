@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """deploy/: what a host runs first."""
 import contextlib
+import fcntl
 import fnmatch
 import json
 import os
@@ -331,12 +332,53 @@ def test_quickstart_tells_what_else_keeps_hilld_from_starting(quickstart, tmp_pa
     second = Quickstart(tmp_path / "var", "--port", 0, "--http-port", 0)
     said, _ = second.process.communicate(timeout=60)
     assert second.process.returncode == 1, said
-    assert "in use by another hill program" in said and "is taken" not in said
     # The one that runs is named, and keeps its files.
-    assert f"process {first.process.pid} runs it" in said and "building" not in said
+    assert f"process {first.process.pid} runs on {tmp_path / 'var'} already" in said
+    assert "building" not in said and "making" not in said and "is taken" not in said
     assert (tmp_path / "var/port").read_text() == before
     names = {path.name for path in (tmp_path / "var").iterdir()}
     assert {"port", "http-port", "hilld.out"} <= names and not [
         name for name in names if name.endswith(f".{second.process.pid}")]
-    first.process.send_signal(signal.SIGINT)
-    first.end()
+    # So it is when nobody can clean up behind it: the lock is nobody's then.
+    pids = first.pids()
+    first.process.kill()
+    first.process.communicate(timeout=60)
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    assert gone_within(pids, 60)
+    third = quickstart("--port", 0, "--http-port", 0)
+    third.hear("going on with")
+    third.process.send_signal(signal.SIGINT)
+    third.end()
+
+
+def test_quickstart_deletes_nothing_that_another_one_fills(quickstart, tmp_path):
+    var = tmp_path / "var"
+    database = var / "quickstart.new/hill.db"
+    database.parent.mkdir(parents=True)
+    database.write_bytes(b"half of it")
+    with open(var / "quickstart.lock", "w", encoding="ascii") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        holder.write("4711\n")
+        holder.flush()
+        run = quickstart("--port", 0, "--http-port", 0)
+        said, _ = run.process.communicate(timeout=180)
+    assert run.process.returncode == 1 and f"process 4711 runs on {var} already" in said, said
+    assert database.read_bytes() == b"half of it"
+
+
+def test_quickstart_names_who_has_its_database(quickstart, tmp_path):
+    var = tmp_path / "var"
+    var.mkdir()
+    for name in ("ready", "hill.db"):
+        (var / name).touch()
+    with open(var / "hill.db.lock", "w", encoding="ascii") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        holder.write("4711 (hilld)\n")
+        holder.flush()
+        run = quickstart("--port", 0, "--http-port", 0)
+        out, _ = run.process.communicate(timeout=180)
+    assert run.process.returncode == 1 and "is taken" not in out
+    assert "in use by another hill program, process 4711 (hilld)" in out
+    assert "quickstart: stop that one, or use another --var" in out
