@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/thread.h"
 #include "server/config.h"
@@ -24,6 +26,8 @@
 
 enum {
 	STORE_PATIENCE_MS = 5000, /* for a failing disk at the end */
+	LOCK_PATIENCE_S = 10,     /* for who has the database at the start */
+	LOCK_PAUSE_MS = 50,
 	TEXT_BYTES = 65536,
 };
 
@@ -222,12 +226,34 @@ static int cancel_unplayable(struct store *store, struct store_error *error)
 	return rc;
 }
 
+/* A hillctl that writes is done soon, and so is a hilld that ends. */
+static int open_database(struct daemon *hilld, struct store_error *error)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
+	int64_t until_us =
+		clock_now_us() + (int64_t)LOCK_PATIENCE_S * 1000 * 1000;
+	bool is_told = false;
+
+	for (;;) {
+		int rc = store_open(&hilld->store, hilld->config.database,
+				    STORE_CREATE, error);
+
+		if (rc != -EWOULDBLOCK || clock_now_us() >= until_us)
+			return rc;
+		if (!is_told)
+			log_warn("event=database_locked seconds=%d "
+				 "reason=\"%s\"",
+				 LOCK_PATIENCE_S, error->text);
+		is_told = true;
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
 static int open_store(struct daemon *hilld)
 {
 	struct store_error error;
 	unsigned ndropped = 0;
-	int rc = store_open(&hilld->store, hilld->config.database, STORE_CREATE,
-			    &error);
+	int rc = open_database(hilld, &error);
 
 	if (rc < 0) {
 		start_failed(hilld, "", error.text);

@@ -190,7 +190,7 @@ err:
 static int take_lock(struct store *store, struct store_error *error)
 {
 	char *name = join(store->path, ".lock");
-	char holder[24] = "";
+	char holder[64] = "";
 	ssize_t len;
 	int err = 0;
 
@@ -221,7 +221,8 @@ static int take_lock(struct store *store, struct store_error *error)
 		goto out;
 	}
 	/* Who holds it; only for the message above, so that it may fail. */
-	len = snprintf(holder, sizeof(holder), "%ld\n", (long)getpid());
+	len = snprintf(holder, sizeof(holder), "%ld (%.32s)\n", (long)getpid(),
+		       program_invocation_short_name);
 	if (ftruncate(store->lock_fd, 0) == 0)
 		(void)!pwrite(store->lock_fd, holder, (size_t)len, 0);
 out:

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 """hilld as its host sees it: matches, disk, signals, limits."""
+import concurrent.futures
+import fcntl
 import json
 import os
+import re
 import resource
 import signal
 import socket
 import sqlite3
 import subprocess
 import threading
+import time
 
 from conftest import HILLD, TOP, wait_until
 from web import API, start_web
@@ -238,6 +242,37 @@ def test_taken_port_and_locked_file_are_told(hilld, tmp_path):
         assert done.returncode == 1
         for word in words:
             assert word in done.stderr
+
+
+def test_a_start_waits_for_who_writes_the_database(start_hilld, tmp_path):
+    server = start_hilld()
+    server.add_bot("crazy")
+    server.stop()
+    lock = tmp_path / "hill.db.lock"
+    with open(lock, "r+", encoding="ascii") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        holder.truncate()
+        holder.write("4711 (hillctl)\n")
+        holder.flush()
+        # Whoever holds it longer than ten seconds is named, and that is all.
+        begun = time.monotonic()
+        done = subprocess.run([HILLD, "--listen", "127.0.0.1:0", "--database", server.database],
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and 9 < time.monotonic() - begun < 40, done
+        held = r"in use by another hill program, process 4711 \(hillctl\)"
+        assert re.search(rf"event=database_locked seconds=10 reason=\".*{held}\"", done.stderr)
+        assert done.stderr.count("database_locked") == 1
+        assert re.search(rf"event=start_failed reason=\".*{held}\"", done.stderr)
+        # Whoever is done sooner is waited for.
+        server.log.unlink()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            starting = pool.submit(start_hilld)
+            wait_until("it waits", lambda: server.log.exists() and
+                       "event=database_locked" in server.log.read_text())
+            fcntl.flock(holder, fcntl.LOCK_UN)
+            again = starting.result()
+    assert f"{again.process.pid} (hilld)" in lock.read_text()
+    again.add_bot("lazy")
 
 
 def test_control_socket_is_the_owners_alone(hilld):

@@ -259,7 +259,8 @@ static void one_writes_others_read(void **state)
 	assert_int_equal(store_open(&other, fixture->path, STORE_WRITE, &error),
 			 -EWOULDBLOCK);
 	assert_non_null(strstr(error.text, "in use by another"));
-	(void)snprintf(name, sizeof(name), "process %ld", (long)getpid());
+	(void)snprintf(name, sizeof(name), "process %ld (%s)", (long)getpid(),
+		       program_invocation_short_name);
 	assert_non_null(strstr(error.text, name));
 	/* By another name it is the same file. */
 	(void)snprintf(name, sizeof(name), "%s/link", fixture->folder);
