@@ -40,6 +40,7 @@ struct daemon {
 	struct store *store;
 	struct net *net;
 	struct web *web; /* NULL: no HTTP */
+	size_t nlost;    /* results that could not be stored */
 };
 
 static void set_rules(struct store *store, const struct config *config)
@@ -323,10 +324,24 @@ static int announce(struct daemon *hilld, unsigned descriptors)
 	return 0;
 }
 
+/* In the order of who uses whom. */
+static void close_all(struct daemon *hilld)
+{
+	close_web(hilld);
+	hilld->nlost = net_free(hilld->net);
+	if (hilld->store != NULL)
+		hilld->nlost +=
+			store_writer_stop(hilld->store, STORE_PATIENCE_MS);
+	if (hilld->nlost > 0)
+		log_error("event=results_lost count=%zu reason=\"the store "
+			  "could not write them; nobody was told of them\"",
+			  hilld->nlost);
+	store_close(hilld->store);
+}
+
 static int serve(struct daemon *hilld)
 {
 	unsigned descriptors = net_raise_descriptors();
-	size_t lost;
 	int rc;
 
 	rc = open_store(hilld);
@@ -346,15 +361,11 @@ static int serve(struct daemon *hilld)
 		rc = net_run(hilld->net);
 	}
 	thread_hold_signals(true);
-	close_web(hilld);
-	net_free(hilld->net);
-	if (hilld->store != NULL) {
-		lost = store_writer_stop(hilld->store, STORE_PATIENCE_MS);
-		if (lost > 0)
-			log_error("event=results_lost count=%zu", lost);
-		store_close(hilld->store);
-	}
-	log_info("event=ended status=%s", rc == 0 ? "ok" : "failed");
+	close_all(hilld);
+	if (rc == 0 && hilld->nlost > 0)
+		log_info("event=ended status=results_lost");
+	else
+		log_info("event=ended status=%s", rc == 0 ? "ok" : "failed");
 	return rc;
 }
 
@@ -428,5 +439,7 @@ int main(int argc, char **argv)
 	buf_release(&hilld.dev_database);
 	if (rc == OPTIONS_EXIT_USAGE)
 		return rc;
+	if (rc == 0 && hilld.nlost > 0)
+		return OPTIONS_EXIT_LOST;
 	return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -37,7 +37,12 @@ static const char usage[] =
 	"      --version          the version\n"
 	"\n"
 	"SIGTERM drains, a second one ends at once; SIGHUP reopens the log and\n"
-	"reads the config again.\n";
+	"reads the config again.\n"
+	"\n"
+	"Exit status: 0 drained or stopped, 1 it could not start or its loop\n"
+	"failed, 2 flags or config make no sense, 3 it ended while the disk\n"
+	"failed and dropped results that nobody was told of (the log says how\n"
+	"many).\n";
 
 const char *options_version(void)
 {

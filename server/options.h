@@ -8,7 +8,11 @@
 #include "server/base/alloc.h"
 #include "server/config.h"
 
-enum { OPTIONS_OVERRIDES_MAX = 64, OPTIONS_EXIT_USAGE = 2 };
+enum {
+	OPTIONS_OVERRIDES_MAX = 64,
+	OPTIONS_EXIT_USAGE = 2,
+	OPTIONS_EXIT_LOST = 3, /* results could not be stored */
+};
 
 /* What the command line says. All text is argv's. */
 struct options {

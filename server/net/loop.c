@@ -511,7 +511,7 @@ int net_new(struct net **ret, const struct net_settings *settings,
 	if (rc == 0)
 		rc = start_pools(net, settings->workers);
 	if (rc < 0) {
-		net_free(net);
+		(void)net_free(net);
 		return net_fail(error, rc, "event loop: %s", strerror(-rc));
 	}
 	first = net->settings.lobby;
@@ -519,7 +519,7 @@ int net_new(struct net **ret, const struct net_settings *settings,
 	net->lobby = lobby_new(&first);
 	rc = net_reload(net);
 	if (rc < 0) {
-		net_free(net);
+		(void)net_free(net);
 		return net_fail(error, rc, "the catalogue cannot be read: %s",
 				strerror(-rc));
 	}
@@ -544,10 +544,12 @@ static void free_events(struct net *net)
 		(void)close(net->stop_fd);
 }
 
-void net_free(struct net *net)
+size_t net_free(struct net *net)
 {
+	size_t ndropped;
+
 	if (net == NULL)
-		return;
+		return 0;
 	/* First: a map or a match in a worker's hands belongs to the lobby. */
 	net_end_jobs(net);
 	control_free(net->control);
@@ -560,8 +562,7 @@ void net_free(struct net *net)
 	lobby_free(net->lobby);
 	/* The store's writer still runs; nobody was told of these. */
 	net_put_held(net);
-	if (net->nheld > 0)
-		log_error("event=results_lost count=%zu", net->nheld);
+	ndropped = net->nheld;
 	for (size_t i = 0; i < net->nheld; i++)
 		match_record_free(net->held[i]);
 	free(net->held);
@@ -576,4 +577,5 @@ void net_free(struct net *net)
 	if (net->base != NULL)
 		event_base_free(net->base);
 	free(net);
+	return ndropped;
 }

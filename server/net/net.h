@@ -44,9 +44,10 @@ int net_new(struct net **ret, const struct net_settings *settings,
 	    struct store *store, struct net_error *error) WARN_UNUSED;
 /*
  * Close everything. Nothing is told to peers any more. NULL is fine. The
- * store's writer may still hold records.
+ * store's writer may still hold records. Returns how many results are dropped
+ * because it had no room for them: nobody was told of these.
  */
-void net_free(struct net *net);
+size_t net_free(struct net *net);
 
 /*
  * Accept bots at HOST ("" for every address) and PORT ("0": the kernel

@@ -133,7 +133,7 @@ struct store_figures {
 void store_figures(const struct store *store, struct store_figures *ret);
 /*
  * Write what waits, then end the thread; events of it can still be taken. On
- * a failing disk it gives up after PATIENCE_MS. Returns the number of records
+ * a failing disk it gives up after PATIENCE_MS. Returns the number of matches
  * that are lost by that.
  */
 size_t store_writer_stop(struct store *store, int patience_ms);

@@ -438,6 +438,8 @@ void store_figures(const struct store *store, struct store_figures *ret)
 size_t store_writer_stop(struct store *store, int patience_ms)
 {
 	struct writer *writer = store->writer;
+	const struct entry *entry;
+	size_t nlost = 0;
 
 	if (writer == NULL)
 		return 0;
@@ -451,7 +453,9 @@ size_t store_writer_stop(struct store *store, int patience_ms)
 		(void)pthread_join(writer->thread, NULL);
 		writer->is_running = false;
 	}
-	return writer->count;
+	for (entry = writer->first; entry != NULL; entry = entry->next)
+		nlost += entry->record != NULL;
+	return nlost;
 }
 
 void writer_free(struct store *store)

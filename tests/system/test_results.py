@@ -152,15 +152,23 @@ def test_bc57_seeds_and_numbers_go_on_after_a_restart(start_hilld):
     assert seeds == sorted(seeds) and seeds[0] == 100
 
 
+def fill_disk(server):
+    """The database of SERVER does not grow any more; its log, which is short, does."""
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (65536, resource.RLIM_INFINITY))
+
+
+def empty_disk(server):
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
+                     (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
 def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld):
     server = start_hilld()
     add_rabbits(server, turn_ms=60000)
     peer = server.peer().login("crazy", server.add_bot("crazy"))
     match = peer.ready("rabbits")
     other = server.peer().login("other", server.add_bot("other"))
-    # No file of the server grows any more.
-    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
-                     (4096, resource.RLIM_INFINITY))
+    fill_disk(server)
     for _ in range(3):
         peer.expect("rabbits ")
         peer.say("move")
@@ -173,12 +181,32 @@ def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld):
     peer.say("@ping x")
     while (line := peer.line()) != "@pong x":
         assert not line.startswith(("@result", "@place"))
-    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
-                     (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    empty_disk(server)
     peer.expect(f"@result {match} ")
     other.expect("@match ")
     wait_stored(server, match)
     assert server.stop() == 0
+    assert server.logged("event=ended status=ok")
+    check_whole(server.database)
+
+
+def test_bc70_a_stop_that_drops_results_says_so(start_hilld):
+    server = start_hilld()
+    add_rabbits(server, turn_ms=60000)
+    peers = [server.peer().login(name, server.add_bot(name)) for name in ("crazy", "lazy")]
+    matches = [peer.ready("rabbits") for peer in peers]
+    fill_disk(server)
+    for peer, match in zip(peers, matches):
+        for _ in range(3):
+            peer.expect("rabbits ")
+            peer.say("move")
+        peer.expect(f"@end {match} ")
+    wait_until("the server knows", lambda: server.logged("event=store_trouble"), server.process)
+    assert server.stop(signal.SIGTERM, signal.SIGTERM) == 3
+    assert server.logged("event=results_lost count=2 .*nobody was told")
+    assert server.logged("event=ended status=results_lost")
+    # What was not told is not there either.
+    assert rows(server, "SELECT count(*) FROM match") == [(0,)]
     check_whole(server.database)
 
 

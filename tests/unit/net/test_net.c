@@ -214,7 +214,7 @@ static int stop(void **state)
 		net_stop(server->net);
 		join(server);
 	}
-	net_free(server->net);
+	assert_int_equal(net_free(server->net), 0);
 	store_close(server->store);
 	(void)close(server->answers[0]);
 	(void)close(server->answers[1]);
