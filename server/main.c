@@ -154,6 +154,7 @@ static void on_second(void *arg, struct net_second *second)
 	struct daemon *hilld = arg;
 	struct web_feed feed = { .live = second->live,
 				 .metrics = second->metrics,
+				 .store_trouble = second->store_trouble,
 				 .saved = second->saved,
 				 .nsaved = second->nsaved };
 

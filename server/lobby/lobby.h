@@ -350,10 +350,11 @@ void lobby_round_closed(struct lobby *lobby, int64_t round_id,
 void lobby_answered(struct lobby *lobby, uint64_t ask_id,
 		    const struct lobby_answer *answer, int64_t now_us);
 /*
- * The store cannot write (true), or can again (false). While it cannot, no
- * match starts and who waits is told.
+ * The store cannot write because of REASON (borrowed, for the log), or can
+ * again (NULL). While it cannot, no match starts and who waits is told.
  */
-void lobby_store_trouble(struct lobby *lobby, bool is_trouble, int64_t now_us);
+void lobby_store_trouble(struct lobby *lobby, const char *reason,
+			 int64_t now_us);
 /* COUNT match ids from FROM are reserved on disk. 0: try again later. */
 void lobby_ids(struct lobby *lobby, int64_t from, uint32_t count,
 	       int64_t now_us);

@@ -184,18 +184,27 @@ void lobby_store_refused(struct lobby *lobby, int64_t match_id, int64_t now_us)
 	lobby_settle(lobby, now_us);
 }
 
-void lobby_store_trouble(struct lobby *lobby, bool is_trouble, int64_t now_us)
+void lobby_store_trouble(struct lobby *lobby, const char *reason,
+			 int64_t now_us)
 {
+	char quoted[LOG_QUOTE_BYTES];
+	bool is_trouble = reason != NULL;
+
 	if (lobby->has_trouble == is_trouble)
 		return;
 	lobby->has_trouble = is_trouble;
-	action_log(lobby, is_trouble ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
-		   "event=%s waiting=%zu",
-		   is_trouble ? "store-trouble" : "store-recovered",
-		   lobby->nstoring);
-	if (is_trouble)
+	if (is_trouble) {
+		action_log(lobby, LOG_LEVEL_ERROR,
+			   "event=store_trouble waiting=%zu reason=%s",
+			   lobby->nstoring,
+			   log_quote(quoted, sizeof(quoted), reason,
+				     strlen(reason)));
 		start_touch_waiting(lobby);
-	else
+	} else {
+		action_log(lobby, LOG_LEVEL_WARN,
+			   "event=store_recovered waiting=%zu",
+			   lobby->nstoring);
 		start_touch_held(lobby);
+	}
 	lobby_settle(lobby, now_us);
 }

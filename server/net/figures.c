@@ -129,6 +129,9 @@ static void add_store(struct net *net, struct buf *out)
 		       figures.waiting + net->nheld);
 	metrics_figure(out, "hill_store_queue_bytes", "gauge", "bytes of those",
 		       figures.waiting_bytes);
+	metrics_figure(out, "hill_store_trouble", "gauge",
+		       "1 while results cannot be written",
+		       net->store_trouble != NULL);
 	metrics_figure(out, "hill_store_records_total", "counter",
 		       "results written", figures.records);
 	metrics_histogram(out, "hill_store_commit_seconds",

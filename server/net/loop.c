@@ -116,6 +116,8 @@ static void tell_second(struct net *net)
 	figures_text(net, &metrics);
 	second.live = buf_detach(&live);
 	second.metrics = buf_detach(&metrics);
+	second.store_trouble =
+		net->store_trouble == NULL ? NULL : xstrdup(net->store_trouble);
 	second.saved = figures->saved;
 	second.nsaved = figures->nsaved;
 	figures->saved = NULL;
@@ -250,6 +252,24 @@ void net_stop(struct net *net)
 	(void)count; /* a full counter is readable as well */
 }
 
+/*
+ * The store cannot write because of WHY; NULL: it can. Whoever asks for the
+ * health of the server need not learn where the database is.
+ */
+static void note_trouble(struct net *net, const char *why)
+{
+	const char *path = store_path(net->store);
+	size_t len = strlen(path);
+
+	free(net->store_trouble);
+	net->store_trouble = NULL;
+	if (why == NULL)
+		return;
+	if (strncmp(why, path, len) == 0 && strncmp(why + len, ": ", 2) == 0)
+		why += len + 2;
+	net->store_trouble = xstrdup(why);
+}
+
 static void store_event(struct net *net, const struct store_event *event)
 {
 	int64_t now_us = clock_now_us();
@@ -280,14 +300,12 @@ static void store_event(struct net *net, const struct store_event *event)
 			  now_us);
 		break;
 	case STORE_TROUBLED:
-		log_error("event=store_trouble reason=%s",
-			  log_quote(text, sizeof(text), event->text,
-				    strlen(event->text)));
-		lobby_store_trouble(net->lobby, true, now_us);
+		note_trouble(net, event->text);
+		lobby_store_trouble(net->lobby, event->text, now_us);
 		break;
 	case STORE_RECOVERED:
-		log_warn("event=store_recovered");
-		lobby_store_trouble(net->lobby, false, now_us);
+		note_trouble(net, NULL);
+		lobby_store_trouble(net->lobby, NULL, now_us);
 		break;
 	case STORE_NEVENTS:
 		break;
@@ -566,6 +584,7 @@ size_t net_free(struct net *net)
 	for (size_t i = 0; i < net->nheld; i++)
 		match_record_free(net->held[i]);
 	free(net->held);
+	free(net->store_trouble);
 	heap_release(&net->timers);
 	heap_release(&net->watches);
 	row_catalogue_release(&net->rows);

@@ -73,9 +73,10 @@ int net_control(struct net *net, const char *path,
 
 /* What happened in the last second, as prepared batches; all malloc'ed. */
 struct net_second {
-	char *live;     /* JSON: the matches in play */
-	char *metrics;  /* Prometheus text */
-	int64_t *saved; /* matches that came to the disk */
+	char *live;          /* JSON: the matches in play */
+	char *metrics;       /* Prometheus text */
+	char *store_trouble; /* why results wait for the disk, or NULL */
+	int64_t *saved;      /* matches that came to the disk */
 	size_t nsaved;
 };
 /*

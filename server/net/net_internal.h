@@ -156,7 +156,8 @@ struct net {
 	int64_t plan_wait_us;       /* ... as long as it was waited last */
 	struct match_record **held; /* owned; the store's queue was full */
 	size_t nheld, held_cap;
-	unsigned nwriting; /* jobs of NET_WRITING that are not finished */
+	char *store_trouble; /* owned; why it cannot write, or NULL: it can */
+	unsigned nwriting;   /* jobs of NET_WRITING that are not finished */
 	void (*hangup)(void *arg);
 	void *hangup_arg;
 	struct net_figures figures;

@@ -8,6 +8,7 @@
 
 enum {
 	METRICS_BYTES = 1024 * 1024,
+	REASON_BYTES = 1024,
 	FED_US = 10 * 1000000, /* older: the bots' loop does not feed us */
 };
 
@@ -19,14 +20,26 @@ void api_health(struct web_call *call)
 	bool can_read = store_web_stamp(web->store, &stamp, &error) == 0;
 	bool is_fed = web->fed_us != 0 && clock_now_us() - web->fed_us < FED_US;
 	bool is_young = clock_wall_us() - web->started_us < FED_US;
-	bool is_well = can_read && (is_fed || is_young);
+	struct buf reason = BUF_INIT(REASON_BYTES);
+	bool is_well;
 
+	if (!can_read)
+		buf_add_text(&reason, "the database cannot be read");
+	else if (!is_fed && !is_young)
+		buf_add_text(&reason, "the bots' loop does not answer");
+	else if (web->feed.store_trouble != NULL)
+		buf_add_format(&reason, "results cannot be stored: %s",
+			       web->feed.store_trouble);
+	is_well = reason.len == 0;
 	reply_json(call, is_well ? 200 : 503,
-		   json_pack("{s:s, s:s, s:b, s:b, s:o}", "status",
-			     is_well ? "ok" : "failing", "version",
+		   json_pack("{s:s, s:s?, s:s, s:b, s:b, s:b, s:o}", "status",
+			     is_well ? "ok" : "failing", "reason",
+			     is_well ? NULL : buf_text(&reason), "version",
 			     web->settings.version, "database", can_read,
-			     "loop", is_fed, "started",
+			     "store", web->feed.store_trouble == NULL, "loop",
+			     is_fed, "started",
 			     store_web_time(web->started_us)));
+	buf_release(&reason);
 }
 
 void api_openapi(struct web_call *call)

@@ -42,6 +42,7 @@ static void feed_release(struct web_feed *feed)
 {
 	free(feed->live);
 	free(feed->metrics);
+	free(feed->store_trouble);
 	free(feed->saved);
 	memset(feed, 0, sizeof(*feed));
 }

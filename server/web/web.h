@@ -60,9 +60,10 @@ void web_free(struct web *web);
 
 /* What happened in the last second; all taken over (free). Any thread. */
 struct web_feed {
-	char *live;     /* JSON: the matches in play */
-	char *metrics;  /* Prometheus text of the bots' loop */
-	int64_t *saved; /* matches that came to the disk */
+	char *live;          /* JSON: the matches in play */
+	char *metrics;       /* Prometheus text of the bots' loop */
+	char *store_trouble; /* why results wait for the disk, or NULL */
+	int64_t *saved;      /* matches that came to the disk */
 	size_t nsaved;
 };
 void web_feed(struct web *web, struct web_feed *feed_take);

@@ -16,6 +16,7 @@ from arena import (Fighter, add_battle, add_rabbits, record_of, rows,
 from conftest import wait_until
 from hillctl import HILLCTL
 from season import check_whole, hillctl, verify_all
+from web import API, check_shape, start_web
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_REC, MS_PRIVATE = 1 << 14, 1 << 18
@@ -162,8 +163,9 @@ def empty_disk(server):
                      (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld):
-    server = start_hilld()
+def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld, tmp_path):
+    server, web = start_web(start_hilld, tmp_path)
+    document = web.get("/openapi.json")
     add_rabbits(server, turn_ms=60000)
     peer = server.peer().login("crazy", server.add_bot("crazy"))
     match = peer.ready("rabbits")
@@ -177,6 +179,14 @@ def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld):
         "status")["server"]["store_trouble"], server.process)
     other.say("@play rabbits")
     other.expect("@error no-new-matches")
+    # Whoever watches the server sees it, by status and by reason.
+    wait_until("health tells", lambda: web.ask(f"{API}/health")[0] == 503, server.process)
+    health = web.get("/health", 503)
+    check_shape(document, document["components"]["schemas"]["Health"], health)
+    assert health["status"] == "failing" and not health["store"] and health["database"]
+    assert health["reason"].startswith("results cannot be stored: ")
+    assert str(server.database) not in health["reason"]
+    assert b"\nhill_store_trouble 1\n" in web.ask("/metrics")[2]
     # No result yet, and the link is alive.
     peer.say("@ping x")
     while (line := peer.line()) != "@pong x":
@@ -185,6 +195,10 @@ def test_bc70_a_full_disk_delays_results_and_loses_none(start_hilld):
     peer.expect(f"@result {match} ")
     other.expect("@match ")
     wait_stored(server, match)
+    wait_until("health tells", lambda: web.ask(f"{API}/health")[0] == 200, server.process)
+    health = web.get("/health")
+    assert (health["status"], health["reason"], health["store"]) == ("ok", None, True)
+    assert b"\nhill_store_trouble 0\n" in web.ask("/metrics")[2]
     assert server.stop() == 0
     assert server.logged("event=ended status=ok")
     check_whole(server.database)
@@ -260,7 +274,7 @@ def test_bc70_a_small_disk_is_played_full_and_freed(start_hilld, tmp_path):
         assert played < 500
         wait_until("stored, or in trouble",
                    lambda: stored() == played or is_troubled(), server.process)
-    assert server.logged("event=store-trouble")
+    assert server.logged("event=store_trouble waiting=.* reason=.*full")
     assert stored() == played - 1 > 0
     # What is offered before it is known is not begun, or waits as well.
     filler.unlink()

@@ -347,7 +347,7 @@ static void while_the_disk_fails_nobody_asks(void **state)
 {
 	struct world *world = *state;
 
-	lobby_store_trouble(world->lobby, true, world->now_us);
+	lobby_store_trouble(world->lobby, "full", world->now_us);
 	world_play(world, "a +\n"
 			  "a > @register one\n"
 			  "a <~ @error try-later retry-after=30 : *\n"

@@ -130,6 +130,7 @@ static void speak(struct chaos *chaos, unsigned i)
 		"@play spar\n",
 		"@play mine\n",
 		"@play battle unrated\n",
+		"@play battle unrated turn-ms=5000\n",
 		"@play spar unrated against=lazy turn-ms=90\n",
 		"@play mine unrated matches=2\n",
 		"@play rabbit-runner unrated seed=9\n",
@@ -227,7 +228,8 @@ static void touch_world(struct chaos *chaos)
 		world_store(world);
 		break;
 	case 2:
-		lobby_store_trouble(world->lobby, draw(chaos, 3) == 0,
+		lobby_store_trouble(world->lobby,
+				    draw(chaos, 3) == 0 ? "full" : NULL,
 				    world->now_us);
 		break;
 	case 3:

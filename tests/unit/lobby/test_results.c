@@ -98,18 +98,19 @@ static void store_trouble_is_told_and_passes(void **state)
 	world_login(world, 'b', "lazy");
 	world_play(world, "b > @play battle\n"
 			  "b < @queued *\n");
-	lobby_store_trouble(world->lobby, true, world->now_us);
+	lobby_store_trouble(world->lobby, "the disk is full", world->now_us);
 	world_apply(world);
-	world_play(world, "* log event=store-trouble *\n"
+	world_play(world, "* log event=store_trouble waiting=0 "
+			  "reason=\"the disk is full\"\n"
 			  "a > @play rabbit-runner\n"
 			  "a < @queued *\n"
 			  "a < @error no-new-matches retry-after=30 : *\n"
 			  "a <.\n"
 			  "* t 60000\n"
 			  "a <.\n");
-	lobby_store_trouble(world->lobby, false, world->now_us);
+	lobby_store_trouble(world->lobby, NULL, world->now_us);
 	world_apply(world);
-	world_play(world, "* log event=store-recovered *\n"
+	world_play(world, "* log event=store_recovered *\n"
 			  "a < @match 1 *\n");
 }
 
@@ -122,7 +123,7 @@ static void a_match_goes_on_through_store_trouble(void **state)
 	world_play(world, "a > @play rabbit-runner\n"
 			  "a > @ready 1\n"
 			  "a <~ rabbits\n");
-	lobby_store_trouble(world->lobby, true, world->now_us);
+	lobby_store_trouble(world->lobby, "the disk is full", world->now_us);
 	world_apply(world);
 	world_play(world, "a > move\n"
 			  "a < turnsleft 1\n"
@@ -131,7 +132,7 @@ static void a_match_goes_on_through_store_trouble(void **state)
 			  "a < @error no-new-matches *\n"
 			  "a <.\n");
 	world_store(world);
-	lobby_store_trouble(world->lobby, false, world->now_us);
+	lobby_store_trouble(world->lobby, NULL, world->now_us);
 	world_apply(world);
 	world_play(world, "a <~ @result 1 *\n"
 			  "a < @match 2 *\n");
