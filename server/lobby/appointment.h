@@ -93,6 +93,17 @@ int64_t unrated_rest(const struct ladder *ladder, const struct waiting *entry);
 /* Whether others than who asked for it are lent to a match of that PURPOSE. */
 bool unrated_is_lending(enum match_purpose purpose);
 
+/* lend.c */
+/* PLAY begins, or has ended: those that take more time than usual are known. */
+void lend_begin(struct lobby *lobby, struct lobby_play *play, int64_t now_us);
+void lend_end(struct lobby_play *play);
+/*
+ * The house's connections that an author on LADDER has waited for long enough
+ * (`house-wait`) resign slow unrated matches, the last begun first, as far as
+ * the others that the house has there are too few.
+ */
+void lend_call_back(struct lobby *lobby, struct ladder *ladder, int64_t now_us);
+
 /* candidate.c */
 /*
  * Begin duels on LADDER of candidates whose predecessors are free. Returns as

@@ -146,6 +146,8 @@ static void check_plays(const struct lobby *lobby)
 		count++;
 	}
 	assert(count == lobby->nstoring);
+	LIST_FOREACH(play, &lobby->slow, slow)
+	assert(play->is_slow && play->match != NULL);
 }
 
 static void check_maps(const struct map_cache *cache)

@@ -36,6 +36,7 @@ struct lobby *lobby_new(const struct lobby_config *config)
 	TAILQ_INIT(&lobby->held);
 	TAILQ_INIT(&lobby->plays);
 	TAILQ_INIT(&lobby->due);
+	LIST_INIT(&lobby->slow);
 	TAILQ_INIT(&lobby->storing);
 	TAILQ_INIT(&lobby->sets);
 	lobby->retry_us = INT64_MAX;

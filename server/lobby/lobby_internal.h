@@ -354,8 +354,10 @@ struct lobby_play {
 	struct heap_node deadline;
 	TAILQ_ENTRY(lobby_play) link; /* lobby->plays or ->storing */
 	TAILQ_ENTRY(lobby_play) due;  /* lobby->due, when is_due */
+	LIST_ENTRY(lobby_play) slow;  /* lobby->slow, when is_slow */
 	enum play_state state;
 	bool is_due;
+	bool is_slow; /* not over, unrated, with more time than the ladder's */
 	bool is_busy; /* a worker has the match */
 	bool is_void;
 	unsigned nseats;
@@ -419,7 +421,8 @@ struct lobby {
 
 	struct heap deadlines; /* of plays */
 	struct play_list plays, due, storing;
-	struct set_list sets; /* owned; of set.c */
+	LIST_HEAD(, lobby_play) slow; /* of plays: lend.c */
+	struct set_list sets;         /* owned; of set.c */
 	size_t nplays, nstoring;
 	size_t nappointments; /* that wait */
 	uint64_t match_bytes;

@@ -494,6 +494,7 @@ void play_abandon(struct lobby *lobby, enum play_state state, int64_t now_us)
 void play_end(struct lobby *lobby, struct lobby_play *play)
 {
 	set_due(lobby, play, false);
+	lend_end(play);
 	heap_remove(&lobby->deadlines, &play->deadline);
 	TAILQ_REMOVE(&lobby->plays, play, link);
 	lobby->nplays--;

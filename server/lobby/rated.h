@@ -34,6 +34,12 @@ enum hold round_start(struct lobby *lobby, struct ladder *ladder,
 void round_sweep(struct lobby *lobby, struct ladder *ladder, int64_t now_us);
 /* Whether an open round of LADDER is on that map with SEED. */
 bool round_has(const struct ladder *ladder, int64_t map_id, const char *seed);
+/*
+ * From when on BOT, of the house, may have a run of one of LADDER's rounds,
+ * for the sake of who has played it; INT64_MAX: of none.
+ */
+int64_t round_house_us(const struct ladder *ladder, const struct bot *bot,
+		       int64_t now_us);
 /* LADDER is freed, or the lobby: nothing is closed. */
 void round_release(struct ladder *ladder);
 void round_check(const struct ladder *ladder);

@@ -175,6 +175,25 @@ static struct rounds_open view_of(const struct open_round *round,
 	};
 }
 
+int64_t round_house_us(const struct ladder *ladder, const struct bot *bot,
+		       int64_t now_us)
+{
+	struct rounds_rules rules = rules_of(ladder);
+	const struct open_round *round;
+	int64_t first_us = INT64_MAX;
+
+	TAILQ_FOREACH(round, &ladder->rounds, link) {
+		struct rounds_open view = view_of(round, bot);
+		int64_t at_us = view.opened_us + rules.house_wait_us;
+
+		if (view.has_author && !view.has_owner && !round->is_ending &&
+		    view.runs_stored + view.runs_in_play < view.runs_wanted &&
+		    !rounds_is_over(&rules, &view, now_us) && at_us < first_us)
+			first_us = at_us;
+	}
+	return first_us;
+}
+
 /* ---- the end of a round ---- */
 
 /* Whether PEER, which is on the ladder, may have a run of ROUND soon. */

@@ -333,6 +333,7 @@ struct lobby_play *start_begin(struct lobby *lobby, struct ladder *ladder,
 	(void)err;
 	TAILQ_INSERT_TAIL(&lobby->plays, play, link);
 	lobby->nplays++;
+	lend_begin(lobby, play, now_us);
 	for (unsigned i = 0; i < nseats; i++)
 		session_offer(&peers[i]->session, play->id, map->line_max);
 	play_apply(lobby, play, now_us);
@@ -553,6 +554,7 @@ void start_pump(struct lobby *lobby, int64_t now_us)
 		unrated = unrated_look(lobby, ladder, now_us);
 		duels = candidates_look(lobby, ladder, now_us);
 		round_sweep(lobby, ladder, now_us);
+		lend_call_back(lobby, ladder, now_us);
 		do {
 			hold = start_one(lobby, ladder, now_us);
 		} while (hold == HOLD_NONE);

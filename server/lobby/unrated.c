@@ -418,6 +418,8 @@ static enum hold look_at(struct look *look, struct waiting *entry)
 		return HOLD_NONE;
 	}
 	wish->absent_us = 0;
+	if (seats_of(ladder) > 1 && lend_has_to_wait(look, entry))
+		return HOLD_NONE;
 	if (seats_of(ladder) > 1)
 		lend_list(look);
 	if (seats_of(ladder) > 1 && wish->against_id == 0 &&

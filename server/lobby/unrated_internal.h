@@ -40,6 +40,8 @@ bool lend_is_enough(const struct look *look, const struct waiting *entry);
  */
 struct lobby_peer *lend_find(const struct look *look, const struct wish *wish,
 			     struct lobby_peer *const *seated, unsigned count);
+/* Whether ENTRY has to wait until no author does, and is looked at again. */
+bool lend_has_to_wait(struct look *look, const struct waiting *entry);
 /* Whether the opponent that WISH names waits on LADDER and would play. */
 bool lend_is_there(struct lobby *lobby, struct ladder *ladder,
 		   const struct wish *wish);

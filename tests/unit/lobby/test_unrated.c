@@ -157,6 +157,160 @@ static void a_house_bot_plays_with_who_asks(void **state)
 			  "a < @left battle\n");
 }
 
+static bool was_called(const struct world *world)
+{
+	return world->log.len > 0 &&
+	       strstr(world->log.data, "event=called_back") != NULL;
+}
+
+/* Crazy plays by hand against lazy, of the house. */
+static void begin_by_hand(struct world *world)
+{
+	world->bots[BOT_LAZY].is_house = true;
+	world_catalogue(world);
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "b > @play battle\n"
+			  "a > @play battle unrated turn-ms=600000\n"
+			  "a <~ @match 1 * turn-ms=600000 * rated=0*\n"
+			  "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "b <~ @start 1\n");
+}
+
+static void a_house_bot_leaves_a_slow_match_for_an_author(void **state)
+{
+	struct world *world = *state;
+
+	begin_by_hand(world);
+	world_login(world, 'c', "slow");
+	/* As long as he would wait for any house bot, and no longer. */
+	world_play(world, "* t 60000\n"
+			  "c > @play battle\n"
+			  "* t 9000\n"
+			  "c < @queued battle *\n"
+			  "c <.\n"
+			  "* t 1100\n"
+			  "b <~ @end 1 *\n"
+			  "* log match=1 bot=lazy event=called_back "
+			  "ladder=battle\n"
+			  "c <~ @match 2 * rated=1*\n"
+			  "b <~ @match 2 * rated=1*\n"
+			  /* Who played by hand goes on alone. */
+			  "a > @resign 1\n"
+			  "a <~ @result 1 *\n"
+			  "* t 1000\n"
+			  "a <.\n");
+}
+
+static void it_stays_while_another_one_can_come(void **state)
+{
+	struct world *world = *state;
+
+	world->bots[BOT_FAST].is_house = true;
+	world->bots[BOT_GONE].is_disabled = false;
+	begin_by_hand(world);
+	world_login(world, 'c', "slow");
+	world_login(world, 'd', "fast");
+	world_play(world, "d > @play battle\n"
+			  "c > @play battle\n"
+			  "* t 10100\n"
+			  "c <~ @match 2 * rated=1*\n"
+			  "d <~ @match 2 * rated=1*\n"
+			  "c > @ready 2\n"
+			  "d > @ready 2\n"
+			  "c <~ @start 2\n");
+	/* Nor for another, as long as that one will come back. */
+	world_login(world, 'e', "gone");
+	world_play(world, "e > @play battle\n"
+			  "* t 12000\n"
+			  "e < @queued battle *\n"
+			  "e <.\n");
+	assert_false(was_called(world));
+	/* It will not: now it is needed. */
+	world_play(world, "d -\n"
+			  "* t 1100\n"
+			  "b <~ @end 1 *\n"
+			  "e <~ @match * rated=1*\n");
+}
+
+static void an_ordinary_match_is_left_to_its_end(void **state)
+{
+	struct world *world = *state;
+
+	world->bots[BOT_LAZY].is_house = true;
+	world_catalogue(world);
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_login(world, 'c', "slow");
+	/* No more time than the ladder gives. */
+	world_play(world, "b > @play battle\n"
+			  "a > @play battle unrated turn-ms=500\n"
+			  "a <~ @match 1 * turn-ms=500 * rated=0*\n"
+			  "c > @play battle\n"
+			  "* t 9900\n"
+			  "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "b <~ @start 1\n"
+			  "* t 1500\n"
+			  "c < @queued battle *\n"
+			  "c <.\n");
+	assert_false(was_called(world));
+}
+
+static void nothing_slow_begins_while_an_author_waits(void **state)
+{
+	struct world *world = *state;
+
+	world->bots[BOT_LAZY].is_house = true;
+	world_catalogue(world);
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_login(world, 'c', "slow");
+	world_play(world, "c > @play battle\n"
+			  "a > @play battle unrated turn-ms=600000\n"
+			  "b > @play battle\n"
+			  "a < @queued battle *\n"
+			  "* t 9000\n"
+			  "a <.\n"
+			  "* t 2000\n"
+			  "c <~ @match 1 * rated=1*\n"
+			  "b <~ @match 1 * rated=1*\n"
+			  "a <.\n"
+			  /* He goes: then it may. */
+			  "c > @leave\n"
+			  "c <~ @left*\n"
+			  "c -\n"
+			  "* t 12000\n"
+			  "a <~ @match * turn-ms=600000 * rated=0*\n");
+}
+
+static void one_that_plays_two_ladders_is_called_to_either(void **state)
+{
+	struct world *world = *state;
+
+	world->bots[BOT_LAZY].is_house = true;
+	world_catalogue(world);
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_login(world, 'c', "slow");
+	world_play(world, "a > @play battle unrated turn-ms=600000\n"
+			  "b > @play battle\n"
+			  "b <~ @match 1 *\n"
+			  "b > @play mine\n"
+			  "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "b <~ @start 1\n"
+			  "c > @play mine\n"
+			  "c <~ @match 2 *rated=1*\n"
+			  "c > @ready 2\n"
+			  "* t 9000\n");
+	assert_false(was_called(world));
+	world_play(world, "* t 2000\n"
+			  "b <~ @end 1 *\n"
+			  "b < @match * ladder=mine *rated=1 round=2 *\n");
+}
+
 static void who_said_any_plays_rated_and_unrated(void **state)
 {
 	struct world *world = *state;
@@ -359,6 +513,11 @@ int main(void)
 		WORLD_TEST(what_cannot_be_is_refused_by_name),
 		WORLD_TEST(an_instance_that_is_played_for_a_rating_is_closed),
 		WORLD_TEST(a_house_bot_plays_with_who_asks),
+		WORLD_TEST(a_house_bot_leaves_a_slow_match_for_an_author),
+		WORLD_TEST(it_stays_while_another_one_can_come),
+		WORLD_TEST(an_ordinary_match_is_left_to_its_end),
+		WORLD_TEST(nothing_slow_begins_while_an_author_waits),
+		WORLD_TEST(one_that_plays_two_ladders_is_called_to_either),
 		WORLD_TEST(who_said_any_plays_rated_and_unrated),
 		WORLD_TEST(two_who_wish_nothing_special_meet),
 		WORLD_TEST(nobody_is_lent_who_did_not_say_so),
