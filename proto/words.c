@@ -304,7 +304,9 @@ const struct word words[WORD_NWORDS] = {
 		KEYS(NEED("stop", "how the original ended its programs: term, "
 			       "eof, exit"),
 		  NEED("reason", "finished, late, gone, suspended, invalid, "
-				 "abandoned, ...")),
+				 "abandoned, ..."),
+		  MAY("untold", "of a quiet match: so many more `@banked` and "
+				"`@fault` were not held")),
 		.doc = TEXT("this seat's game is over; the connection may play again"),
 	},
 	[WORD_PLACE] = {

@@ -59,11 +59,18 @@ static int fail_file(struct film *film, const char *path, int rc)
 
 void film_add_grid(const struct game_grid *grid, struct buf *out)
 {
-	const uint32_t *cell = grid->cells;
+	const uint32_t *row = grid->cells;
 
-	for (unsigned y = 0; y < grid->height; y++) {
-		for (unsigned x = 0; x < grid->width; x++)
-			buf_add_char(out, (char)(*cell++ >> 24));
+	for (unsigned y = 0; y < grid->height; y++, row += grid->width) {
+		unsigned width = grid->width;
+
+		while (width > 0 && row[width - 1] >> 24 == 0)
+			width--;
+		for (unsigned x = 0; x < width; x++) {
+			char c = (char)(row[x] >> 24);
+
+			buf_add_char(out, c == '\0' ? ' ' : c);
+		}
 		buf_add_char(out, '\n');
 	}
 	buf_add_text(out, "\n\n");

@@ -77,7 +77,11 @@ int film_make(const struct replay_source *source,
 	      struct game_error *error) WARN_UNUSED;
 /* "300 x 300 pixels, 2 of 3 states (...)", appended to OUT. */
 void film_describe(const struct film_report *report, struct buf *out);
-/* The characters of GRID, row by row, and the log's blank lines, to OUT. */
+/*
+ * The characters of GRID, row by row, and the log's blank lines, to OUT. A cell
+ * without one is a blank; a row ends with its last cell that has one, as the
+ * originals' logs end a short row of the map.
+ */
 void film_add_grid(const struct game_grid *grid, struct buf *out);
 
 #endif

@@ -438,7 +438,7 @@ int run_battle(const struct run_options *options, int argc, char **argv)
 		const struct game_setup setup = { .seats = battle->cfg.nbots };
 
 		play.map = battle->map;
-		play_warn(&play, play.map, &setup, battle->image_path);
+		play_warn(play.game, play.map, &setup, battle->image_path);
 		status = play_series(&play);
 		if (own.is_json)
 			play_print_json(&play, "battles",

@@ -105,8 +105,10 @@ int run_generate(const struct game *game, struct run_options *options, int argc,
 {
 	uint64_t seed;
 	int used;
-	int status;
+	int status = options_check(options, RUN_GENERATE);
 
+	if (status >= 0)
+		return status;
 	if (options->preset[0] == '\0' || strcmp(options->preset, "list") == 0)
 		return list_presets(game);
 	if (argc < 1)
@@ -119,6 +121,8 @@ int run_generate(const struct game *game, struct run_options *options, int argc,
 				   argv[0]);
 	/* options behind the seed; the seed stands where a program's name does */
 	status = options_parse(options, argc, argv, &used);
+	if (status < 0)
+		status = options_check(options, RUN_GENERATE);
 	if (status >= 0)
 		return status;
 	if (used < argc)

@@ -47,6 +47,8 @@ static bool make(struct play *play, struct play_match *match,
 
 	if (league->is_broken)
 		return false;
+	/* A later session must not write over what this one keeps. */
+	match->file_number = of.number + 1;
 	buf_add_i64(&text, of.seed);
 	match->seed = xstrdup(buf_text(&text));
 	buf_clear(&text);
@@ -176,6 +178,7 @@ static int play(struct league *league)
 	struct play play = { .options = league->options,
 			     .game = league->game,
 			     .total = league->ntodo,
+			     .files_total = league->total,
 			     .context = league,
 			     .make = make,
 			     .over = over,
@@ -243,6 +246,8 @@ int run_league(const struct run_options *options, int argc, char **argv)
 	league->game = game_find(argv[0]);
 	league->state_fd = -1;
 	status = take_words(league, &own, argc, argv);
+	if (status < 0)
+		status = options_check(&own, RUN_LEAGUE);
 	if (status < 0)
 		status = league_take_bots(league) && league_take_plan(league) &&
 					 league_open_state(league)

@@ -80,7 +80,7 @@ static void make_head(struct league *league)
 			league->head, "colours",
 			json_string(league->options->colours_text != NULL
 					    ? league->options->colours_text
-					    : "default"));
+					    : "the arenas'"));
 	buf_release(&text);
 }
 

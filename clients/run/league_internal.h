@@ -18,6 +18,7 @@ struct arena {
 	const char *path; /* as given; borrowed */
 	struct buf file;  /* as bots get it */
 	struct game_map *map;
+	bool is_coloured; /* the seats' colours are ours, not its own */
 };
 
 struct league {

@@ -5,9 +5,13 @@
 
 #include "clients/run/file.h"
 #include "clients/run/league_internal.h"
+#include "clients/run/play.h"
 #include "clients/run/tell.h"
 
-/* In a match's order; far apart for the eye, none is white or black. */
+/*
+ * In a match's order, for arenas that do not say by one pixel each whose they
+ * are; the contest's own have blots of the first four.
+ */
 static const char default_colours[] =
 	"255,0,0;0,255,0;0,0,255;255,255,0;255,0,255;0,255,255;255,128,0;"
 	"128,0,255";
@@ -121,17 +125,62 @@ static bool has_utf8_name(const char *path)
 	return name != NULL;
 }
 
+/* What a match is made with, but for its seed. */
+static struct game_setup any_setup(const struct league *league)
+{
+	struct game_setup setup = { .seed = "1",
+				    .bot_seed = "1",
+				    .seats = league->plan.seats };
+
+	memcpy(setup.params, league->params, sizeof(league->params));
+	return setup;
+}
+
+/* Give ARENA the colours that its picture has, where it has enough. */
+static void take_own_colours(const struct league *league, struct arena *arena)
+{
+	const struct game *game = league->game;
+	const struct game_setup setup = any_setup(league);
+	const struct game_source source = { .name = file_base_name(arena->path),
+					    .data = buf_text(&arena->file),
+					    .len = arena->file.len,
+					    .options = "" };
+	struct game_error error;
+	struct game_map *own = NULL;
+
+	if (game->map_new(&own, &source, &error) == 0 &&
+	    game_admit(game, own, &setup, &error) == 0) {
+		game->map_free(arena->map);
+		arena->map = own;
+		return;
+	}
+	game->map_free(own);
+	arena->is_coloured = true;
+}
+
+static bool read_arena(const struct league *league, struct arena *arena)
+{
+	const char *colours = league->options->colours_text;
+	bool is_battle = strcmp(league->game->name, "image-battle") == 0;
+	struct buf options = BUF_INIT(1000);
+	bool is_read;
+
+	if (is_battle)
+		buf_add_format(&options, "colours=%s",
+			       colours != NULL ? colours : default_colours);
+	is_read = has_utf8_name(arena->path) &&
+		  file_read_map(league->game, arena->path, buf_text(&options),
+				&arena->file, &arena->map);
+	if (is_read && is_battle && colours == NULL)
+		take_own_colours(league, arena);
+	buf_release(&options);
+	return is_read;
+}
+
 static bool read_maps(struct league *league)
 {
-	struct buf options = BUF_INIT(1000);
 	bool is_read = true;
 
-	if (league->game->is_shared &&
-	    strcmp(league->game->name, "image-battle") == 0)
-		buf_add_format(&options, "colours=%s",
-			       league->options->colours_text != NULL
-				       ? league->options->colours_text
-				       : default_colours);
 	if (league->paths.count == 0 || league->paths.count > LEAGUE_MAPS_MAX) {
 		tell("league wants 1 to %d maps", LEAGUE_MAPS_MAX);
 		is_read = false;
@@ -143,35 +192,46 @@ static bool read_maps(struct league *league)
 		league->map_names[i] = file_base_name(arena->path);
 		buf_init(&arena->file, LIMIT_MAP_BYTES);
 		league->plan.nmaps++;
-		is_read = has_utf8_name(arena->path) &&
-			  file_read_map(league->game, arena->path,
-					buf_text(&options), &arena->file,
-					&arena->map);
+		is_read = read_arena(league, arena);
 	}
-	buf_release(&options);
 	return is_read;
 }
 
-/* Before any program runs: would the engine take it? */
-static bool try_maps(const struct league *league)
+/*
+ * Before any program runs: would the engine take it? What only a ladder would
+ * not is played, as hill-run does; but no bot can play with a colour that we
+ * gave it and that owns nothing.
+ */
+static bool try_map(const struct league *league, const struct arena *arena)
 {
 	const struct game *game = league->game;
-	struct game_setup setup = { .seed = "1",
-				    .bot_seed = "1",
-				    .seats = league->plan.seats };
+	const struct game_setup setup = any_setup(league);
 	struct game_error error = { .text = "" };
+	struct game_state *state = NULL;
+	int rc = game->create(&state, arena->map, &setup, &error);
 
-	memcpy(setup.params, league->params, sizeof(league->params));
+	game->free(state);
+	if (rc < 0) {
+		tell("%s: %s", arena->path, error.text);
+		return false;
+	}
+	if (!arena->is_coloured) {
+		play_warn(game, arena->map, &setup, arena->path);
+		return true;
+	}
+	if (game_admit(game, arena->map, &setup, &error) == 0)
+		return true;
+	tell("%s: too few colours own one pixel each, and of the default ones "
+	     "%s: give %u that it has with --colours",
+	     arena->path, error.text, setup.seats);
+	return false;
+}
+
+static bool try_maps(const struct league *league)
+{
 	for (unsigned i = 0; i < league->plan.nmaps; i++) {
-		struct game_state *state = NULL;
-		int rc = game->create(&state, league->maps[i].map, &setup,
-				      &error);
-
-		game->free(state);
-		if (rc < 0) {
-			tell("%s: %s", league->maps[i].path, error.text);
+		if (!try_map(league, &league->maps[i]))
 			return false;
-		}
 	}
 	return true;
 }

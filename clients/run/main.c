@@ -8,14 +8,15 @@
 
 struct command {
 	const char *name;
+	enum run_use use;
 	int (*run)(const struct run_options *options, int argc, char **argv);
 };
 
 static const struct command commands[] = {
-	{ "rabbit-runner", run_rabbit },
-	{ "image-battle", run_battle },
-	{ "lambda-mining", run_mining },
-	{ "league", run_league },
+	{ "rabbit-runner", RUN_RABBIT, run_rabbit },
+	{ "image-battle", RUN_BATTLE, run_battle },
+	{ "lambda-mining", RUN_MINING, run_mining },
+	{ "league", RUN_LEAGUE, run_league },
 };
 
 static const struct command *find_command(const char *name)
@@ -55,9 +56,12 @@ int main(int argc, char **argv)
 	if (options.match_path != NULL &&
 	    (options.preset != NULL || options.output_path != NULL))
 		return usage_error("--generate and -o do not go with --match");
-	if (options.match_path != NULL)
-		return finish(
-			run_rehearsal(&options, argc - used, argv + used));
+	if (options.match_path != NULL) {
+		status = options_check(&options, RUN_MATCH);
+		return status >= 0 ? status
+				   : finish(run_rehearsal(&options, argc - used,
+							  argv + used));
+	}
 	if (used >= argc)
 		return usage_error("wants a contest: rabbit-runner, "
 				   "image-battle or lambda-mining");
@@ -78,6 +82,10 @@ int main(int argc, char **argv)
 		return finish(run_generate(game, &options, argc, argv));
 	if (options.preset != NULL || options.output_path != NULL)
 		return usage_error("--generate and -o go with a game's name");
+	status = options_check(&options,
+			       command != NULL ? command->use : RUN_ANY);
+	if (status >= 0)
+		return status;
 	return finish(command != NULL ? command->run(&options, argc, argv)
 				      : run_any(game, &options, argc, argv));
 }

@@ -66,7 +66,8 @@ static const char usage_text[] =
 	"  --max-turns N      image-battle: end after N turns (default 20000)\n"
 	"  --here             image-battle: run the bots in the current folder\n"
 	"  --route-limit      lambda-mining: cut routes after width x height steps\n"
-	"  --help, --version\n";
+	"  --help, --version\n"
+	"  An option that does nothing in what is asked for is refused.\n";
 
 static const char league_text[] =
 	"\n"
@@ -81,7 +82,9 @@ static const char league_text[] =
 	"  --maps M[,M...]    maps, beside those that stand as words\n"
 	"  --params TEXT      the game's parameters, as in 'turns=500' or 'batch=10'\n"
 	"  --seats N          bots in a match of a shared game (default 2)\n"
-	"  --colours TEXT     of the seats, as in '255,0,0;0,255,0'\n"
+	"  --colours TEXT     of the seats, as in '255,0,0;0,255,0' (default: those\n"
+	"                     that own one pixel of the arena each, in reading order;\n"
+	"                     where they are too few, red, green, blue, yellow, ...)\n"
 	"  --against NAME     the reference bot; best: the one with the best mean\n"
 	"                     (default: the first)\n"
 	"  --state FILE       keeps the results, a line a match (default: named after\n"
@@ -222,6 +225,48 @@ static const struct option long_options[] = {
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
 };
+
+/* Where an option does anything. Those for all stand in no row. */
+static const struct {
+	int option;
+	const char *name;
+	unsigned uses; /* enum run_use */
+} option_uses[] = {
+	{ OPTION_LIMIT, "--limit", RUN_GAMES | RUN_LEAGUE | RUN_MATCH },
+	{ OPTION_INIT, "--init", RUN_GAMES | RUN_LEAGUE | RUN_MATCH },
+	{ 'j', "-j", RUN_GAMES | RUN_LEAGUE },
+	{ OPTION_SEED, "--seed", RUN_RABBIT | RUN_BATTLE },
+	{ OPTION_LOG, "--log", RUN_GAMES },
+	{ OPTION_STDERR, "--stderr", RUN_GAMES | RUN_LEAGUE | RUN_MATCH },
+	{ OPTION_CFG, "--cfg", RUN_BATTLE },
+	{ OPTION_PICTURE, "--picture", RUN_BATTLE },
+	{ OPTION_FRAMES, "--frames", RUN_GAMES | RUN_LEAGUE },
+	{ OPTION_ANIMATION, "--animation", RUN_GAMES | RUN_LEAGUE },
+	{ OPTION_EVERY, "--every", RUN_GAMES | RUN_LEAGUE },
+	{ OPTION_MAX_FRAMES, "--max-frames", RUN_GAMES | RUN_LEAGUE },
+	{ OPTION_SCALE, "--scale", RUN_GAMES | RUN_LEAGUE },
+	{ OPTION_FPS, "--fps", RUN_GAMES | RUN_LEAGUE },
+	{ OPTION_MAX_TURNS, "--max-turns", RUN_BATTLE },
+	{ OPTION_HERE, "--here", RUN_BATTLE },
+	{ OPTION_ROUTE_LIMIT, "--route-limit", RUN_MINING },
+	{ OPTION_SEEDS, "--seeds", RUN_LEAGUE },
+	{ OPTION_MAPS, "--maps", RUN_LEAGUE },
+	{ OPTION_PARAMS, "--params", RUN_LEAGUE },
+	{ OPTION_COLOURS, "--colours", RUN_LEAGUE },
+	{ OPTION_SEATS, "--seats", RUN_LEAGUE | RUN_GENERATE },
+	{ OPTION_BOT, "--bot", RUN_LEAGUE },
+	{ OPTION_STATE, "--state", RUN_LEAGUE },
+	{ OPTION_AGAINST, "--against", RUN_LEAGUE },
+	{ OPTION_MATCH, "--match", RUN_MATCH },
+	{ OPTION_SEAT, "--seat", RUN_MATCH },
+	{ OPTION_FROM_TURN, "--from-turn", RUN_MATCH },
+	{ OPTION_GENERATE, "--generate", RUN_GENERATE },
+	{ 'o', "-o", RUN_GENERATE },
+};
+
+enum { NUSES = sizeof(option_uses) / sizeof(option_uses[0]) };
+
+_Static_assert(NUSES <= 64, "a bit each");
 
 /* How pictures are made; NULL or what is wrong. */
 static const char *take_film(struct film_options *film, int option,
@@ -401,6 +446,14 @@ static const char *take_option(struct run_options *options, int option,
 	}
 }
 
+static void note_given(struct run_options *options, int option)
+{
+	for (unsigned i = 0; i < NUSES; i++) {
+		if (option_uses[i].option == option)
+			options->given |= UINT64_C(1) << i;
+	}
+}
+
 int options_parse(struct run_options *options, int argc, char **argv,
 		  int *ret_used)
 {
@@ -426,6 +479,7 @@ int options_parse(struct run_options *options, int argc, char **argv,
 		}
 		if (option == ':' && optopt == OPTION_GENERATE) {
 			options->preset = "";
+			note_given(options, OPTION_GENERATE);
 			continue;
 		}
 		if (option == ':')
@@ -434,11 +488,46 @@ int options_parse(struct run_options *options, int argc, char **argv,
 		if (option == '?')
 			return usage_error("unknown option %s",
 					   argv[optind - 1]);
+		note_given(options, option);
 		wrong = take_option(options, option, optarg);
 		if (wrong != NULL)
 			return usage_error("%s, not '%.60s'", wrong, optarg);
 	}
 	*ret_used = optind;
+	return -1;
+}
+
+/* "--log does nothing ...": where else it would. */
+static const char *use_name(enum run_use use)
+{
+	switch (use) {
+	case RUN_RABBIT:
+		return "in rabbit-runner";
+	case RUN_BATTLE:
+		return "in image-battle";
+	case RUN_MINING:
+		return "in lambda-mining";
+	case RUN_LEAGUE:
+		return "in a league";
+	case RUN_MATCH:
+		return "with --match";
+	case RUN_GENERATE:
+		return "with --generate";
+	case RUN_ANY:
+	case RUN_GAMES:
+		break;
+	}
+	return "in this game";
+}
+
+int options_check(const struct run_options *options, enum run_use use)
+{
+	for (unsigned i = 0; i < NUSES; i++) {
+		if ((options->given >> i & 1) != 0 &&
+		    (option_uses[i].uses & use) == 0)
+			return usage_error("%s does nothing %s",
+					   option_uses[i].name, use_name(use));
+	}
 	return -1;
 }
 

@@ -18,6 +18,18 @@ enum run_exit {
 
 enum { RUN_RUNS_MAX = 1000000, RUN_WORDS_MAX = 64 };
 
+/* What hill-run is asked to do, a bit each. */
+enum run_use {
+	RUN_RABBIT = 1u << 0,
+	RUN_BATTLE = 1u << 1,
+	RUN_MINING = 1u << 2,
+	RUN_ANY = 1u << 3, /* a game without a command of its own */
+	RUN_LEAGUE = 1u << 4,
+	RUN_MATCH = 1u << 5,
+	RUN_GENERATE = 1u << 6,
+	RUN_GAMES = RUN_RABBIT | RUN_BATTLE | RUN_MINING | RUN_ANY,
+};
+
 /* All borrowed from argv. */
 struct run_options {
 	int64_t turn_ms; /* -1: the game's own; 0: no limit */
@@ -53,6 +65,7 @@ struct run_options {
 	/* A map made. */
 	const char *preset;      /* NULL: none; "" or "list": which there are */
 	const char *output_path; /* NULL: standard output */
+	uint64_t given;          /* which there were; for options_check() */
 };
 
 /*
@@ -62,6 +75,12 @@ struct run_options {
  */
 int options_parse(struct run_options *options, int argc, char **argv,
 		  int *ret_used) WARN_UNUSED;
+/*
+ * An option that does nothing in USE was meant for something: negative when all
+ * that were given do, else the exit status, the first that does not being told.
+ */
+int options_check(const struct run_options *options,
+		  enum run_use use) WARN_UNUSED;
 /* The limits of a match of GAME under OPTIONS: the original's, or as told. */
 struct match_limits options_limits(const struct run_options *options,
 				   const struct game *game);

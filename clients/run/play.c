@@ -62,7 +62,7 @@ static bool place_errors(const struct play *play, struct play_match *match,
 		return true;
 	if (options->stderr_dir != NULL)
 		buf_add_format(&path, "%s/%04u-%u.log", options->stderr_dir,
-			       match->number, seat + 1);
+			       match->file_number, seat + 1);
 	else if (play_folder(match, seat))
 		buf_add_format(&path, "%s/err.log", match->folders[seat]);
 	else
@@ -107,6 +107,7 @@ static bool next(void *context, struct referee_job *job)
 	match = xcalloc(1, sizeof(*match));
 	play->matches[play->started++] = match;
 	match->number = play->started;
+	match->file_number = match->number;
 	buf_init(&match->text, TEXT_BYTES_MAX);
 	buf_init(&match->log, SIZE_MAX / 8);
 	job->game = play->game;
@@ -144,17 +145,10 @@ void play_log_grid(const struct play *play, struct play_match *match,
 		   const struct game_state *state)
 {
 	struct game_grid grid;
-	const uint32_t *cell;
 
 	if (play->log == NULL || game_grid(play->game, state, &grid) < 0)
 		return;
-	cell = grid.cells;
-	for (unsigned y = 0; y < grid.height; y++) {
-		for (unsigned x = 0; x < grid.width; x++)
-			buf_add_char(&match->log, (char)(*cell++ >> 24));
-		buf_add_char(&match->log, '\n');
-	}
-	buf_add_text(&match->log, "\n\n");
+	film_add_grid(&grid, &match->log);
 	game_grid_release(&grid);
 }
 
@@ -199,13 +193,18 @@ static void over(void *context, const struct referee_job *job,
 	struct play_match *match = job->context;
 
 	match->is_done = true;
-	match->is_played = record != NULL;
+	match->is_played = record != NULL && !record->is_void;
 	if (match->is_played) {
 		hear_over(match, record);
 		play->over(play, match, record, state);
 		play->is_broken |= !show_match(play, match, job, record);
 		if (play->options->is_json)
 			match->json = hear_json(match, record);
+	} else if (record != NULL) {
+		/* Our fault: what it came to says nothing about a program. */
+		tell("%s: the match is void: %s", match->label,
+		     record->void_reason);
+		play->is_broken = true;
 	} else if (play->is_stopped_told && state != NULL) {
 		play->over(play, match, NULL, state);
 	} else if (stop_signal == 0) {
@@ -349,12 +348,12 @@ static void free_match(struct play_match *match)
 	free(match);
 }
 
-void play_warn(const struct play *play, const struct game_map *map,
+void play_warn(const struct game *game, const struct game_map *map,
 	       const struct game_setup *setup, const char *path)
 {
 	struct game_error error = { .text = "" };
 
-	if (play->game->admit(map, setup, &error) < 0)
+	if (game_admit(game, map, setup, &error) < 0)
 		tell("%s: a ladder would refuse this: %s", path, error.text);
 }
 

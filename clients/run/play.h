@@ -20,8 +20,10 @@
 /* A match of the series, from its making to its printing. */
 struct play_match {
 	unsigned number; /* from 1 */
-	char *label;     /* "run 3 (seed 17)"; owned */
-	char *seed;      /* owned */
+	/* In the names of its files; `make` may say it is another one. */
+	unsigned file_number;
+	char *label; /* "run 3 (seed 17)"; owned */
+	char *seed;  /* owned */
 	struct words argv[GAME_SEATS_MAX];
 	char *names[GAME_SEATS_MAX];     /* of the seats, for people; owned */
 	char *folders[GAME_SEATS_MAX];   /* private ones; owned; NULL */
@@ -44,7 +46,8 @@ struct play {
 	const struct game *game;
 	const struct game_map *map; /* of all matches, or the game sets it */
 	unsigned total;             /* matches */
-	void *context;              /* the game's own */
+	unsigned files_total; /* with those of earlier sessions; 0: TOTAL */
+	void *context;        /* the game's own */
 	/*
 	 * Fill in JOB (all but players' files and limits) and MATCH (label,
 	 * seed, names, argv without standard error) of number MATCH->number.
@@ -99,10 +102,10 @@ void play_log_grid(const struct play *play, struct play_match *match,
  */
 void play_print_json(const struct play *play, const char *name, json_t *result);
 /*
- * Warn when a ladder would refuse MAP, the file PATH, with SETUP. The originals
- * played it.
+ * Warn when a ladder of GAME would refuse MAP, the file PATH, with SETUP. The
+ * originals played it.
  */
-void play_warn(const struct play *play, const struct game_map *map,
+void play_warn(const struct game *game, const struct game_map *map,
 	       const struct game_setup *setup, const char *path);
 /* Free what play_series left in PLAY. */
 void play_release(struct play *play);

@@ -28,19 +28,6 @@ struct runs {
 	struct seeds seeds;
 };
 
-/* A whole number as Python prints it: "+007" is 7. */
-static void canonical_seed(const char *seed, char *ret)
-{
-	bool is_negative = *seed == '-';
-
-	seed += *seed == '-' || *seed == '+';
-	while (seed[0] == '0' && seed[1] != '\0')
-		seed++;
-	if (is_negative && *seed != '0')
-		*ret++ = '-';
-	(void)memcpy(ret, seed, strlen(seed) + 1);
-}
-
 /* The chain's first seed: from --seed, or by chance. */
 static bool start_chain(struct seeds *seeds, const char *initial)
 {
@@ -85,7 +72,7 @@ static bool parse_seeds(struct seeds *seeds, const char *text,
 				   &seeds->last))
 			return true;
 	} else if (game_seed_check(text) == 0) {
-		canonical_seed(text, seeds->text);
+		(void)game_seed_canonical(text, seeds->text);
 		if (strcmp(seeds->text, "0") == 0)
 			return start_chain(seeds, initial);
 		return true;
@@ -239,7 +226,7 @@ static bool check_map(const struct play *play, const struct runs *runs,
 		     runs->map_path);
 		return false;
 	}
-	play_warn(play, play->map, &setup, runs->map_path);
+	play_warn(play->game, play->map, &setup, runs->map_path);
 	return true;
 }
 

@@ -106,11 +106,15 @@ static bool has_programs(const struct table *table)
 static void close_table(struct table *table)
 {
 	const struct referee_hooks *hooks = table->referee->hooks;
+	int64_t begun_us;
 
 	for (unsigned i = 0; i < table->nseats; i++)
 		referee_tell_end(&table->seats[i], false);
+	begun_us = clock_now_us();
 	hooks->over(hooks->context, &table->job, table->record,
 		    match_game_state(table->match));
+	/* Drawing its pictures may take seconds. */
+	referee_credit(table, begun_us);
 	for (unsigned i = 0; i < table->nseats; i++)
 		buf_release(&table->seats[i].backlog);
 	match_record_free(table->record);
@@ -281,7 +285,7 @@ int referee_run(const struct referee_hooks *hooks, unsigned parallel,
 	int rc;
 
 	referee->hooks = hooks;
-	referee->out = match_out_new();
+	referee->out = match_out_new_local();
 	referee->ntables = parallel;
 	referee->tables = xcalloc(parallel, sizeof(*referee->tables));
 	for (unsigned i = 0; i < parallel; i++)

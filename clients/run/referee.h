@@ -67,6 +67,7 @@ struct referee_hooks {
 	/*
 	 * It is over and no process of it is left. RECORD and STATE are
 	 * borrowed for the call; RECORD NULL: it was stopped before its end.
+	 * The time that the call takes is given back to the other matches.
 	 */
 	void (*over)(void *context, const struct referee_job *job,
 		     const struct match_record *record,

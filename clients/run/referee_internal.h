@@ -56,6 +56,11 @@ struct referee {
 
 /* Do what the match of TABLE has put into the referee's OUT. */
 void referee_apply(struct table *table);
+/*
+ * The loop was held up from BEGUN_US until now by what was done for OWN: the
+ * programs of the other tables do not pay for it.
+ */
+void referee_credit(const struct table *own, int64_t begun_us);
 /* A program_line_fn; CONTEXT is the program's struct seat. */
 void referee_take_line(void *context, const char *line, size_t len);
 /* Move the bytes of SEAT's program, of which FDS were polled; see to its end. */

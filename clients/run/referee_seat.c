@@ -138,23 +138,27 @@ static void close_match(struct table *table)
 	table->state = TABLE_ENDING;
 }
 
-/* Computing that held up the loop: no program pays for it. */
-static void compute(struct table *table)
+void referee_credit(const struct table *own, int64_t begun_us)
 {
-	struct referee *referee = table->referee;
-	int64_t begun_us = clock_now_us();
-	int64_t now_us;
+	struct referee *referee = own->referee;
+	int64_t now_us = clock_now_us();
 
-	match_work(table->match);
-	now_us = clock_now_us();
 	for (unsigned i = 0; i < referee->ntables; i++) {
 		struct table *other = &referee->tables[i];
 
-		if (other != table && other->state == TABLE_PLAYING)
+		if (other != own && other->state == TABLE_PLAYING)
 			match_credit_stall(other->match, now_us - begun_us,
 					   now_us, referee->out);
 	}
-	match_resume(table->match, now_us, referee->out);
+}
+
+static void compute(struct table *table)
+{
+	int64_t begun_us = clock_now_us();
+
+	match_work(table->match);
+	referee_credit(table, begun_us);
+	match_resume(table->match, clock_now_us(), table->referee->out);
 }
 
 /* Do what OUT says. */

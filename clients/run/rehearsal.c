@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { OUT_BYTES_MAX = 64 * 1024 * 1024, LIVE_BYTES_MAX = 1024 * 1024 * 1024 };
+enum { LIVE_BYTES_MAX = 1024 * 1024 * 1024 };
 
 static uint32_t bit(unsigned seat)
 {
@@ -146,9 +146,9 @@ int rehearsal_new(struct rehearsal *ret, const struct stored *stored,
 				   .seat = seat,
 				   .from_turn = from_turn };
 	buf_init(&ret->lines, LIVE_BYTES_MAX);
-	buf_init(&ret->was_text, OUT_BYTES_MAX);
-	buf_init(&ret->is_text, OUT_BYTES_MAX);
-	game_out_init(&ret->out, OUT_BYTES_MAX);
+	buf_init(&ret->was_text, LIMIT_LOCAL_OUTPUT_BYTES);
+	buf_init(&ret->is_text, LIMIT_LOCAL_OUTPUT_BYTES);
+	game_out_init(&ret->out, LIMIT_LOCAL_OUTPUT_BYTES);
 	if (seat >= stored->setup.seats) {
 		game_error_set(error, "it has only %u seats",
 			       stored->setup.seats);

@@ -17,7 +17,7 @@ static bool place_frames(const struct play_match *match, const char *frames,
 		tell("cannot make %s: %s", frames, strerror(errno));
 		return false;
 	}
-	buf_add_format(path, "%s/%04u", frames, match->number);
+	buf_add_format(path, "%s/%04u", frames, match->file_number);
 	return true;
 }
 
@@ -30,7 +30,7 @@ static void place_animation(const struct play_match *match,
 	if (dot == NULL || strchr(dot, '/') != NULL)
 		dot = animation + strlen(animation);
 	buf_add(path, animation, (size_t)(dot - animation));
-	buf_add_format(path, "-%04u%s", match->number, dot);
+	buf_add_format(path, "-%04u%s", match->file_number, dot);
 }
 
 static void tell_report(const struct play *play, const struct play_match *match,
@@ -55,20 +55,22 @@ bool show_match(const struct play *play, const struct play_match *match,
 		.setup = &job->setup,
 		.transcript = record->transcript,
 		.transcript_len = record->transcript_len,
+		.output_bytes = LIMIT_LOCAL_OUTPUT_BYTES,
 	};
 	struct buf frames = BUF_INIT(PATH_BYTES);
 	struct buf animation = BUF_INIT(PATH_BYTES);
 	struct game_error error = { .text = "" };
 	struct film_report report;
+	bool is_of_several = play->total > 1 || play->files_total > 1;
 	bool is_shown = true;
 
 	if (!film_is_wanted(&options))
 		return true;
-	if (play->total > 1 && options.frames != NULL) {
+	if (is_of_several && options.frames != NULL) {
 		is_shown = place_frames(match, options.frames, &frames);
 		options.frames = buf_text(&frames);
 	}
-	if (play->total > 1 && options.animation != NULL) {
+	if (is_of_several && options.animation != NULL) {
 		place_animation(match, options.animation, &animation);
 		options.animation = buf_text(&animation);
 	}

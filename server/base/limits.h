@@ -26,14 +26,17 @@ enum {
 	LIMIT_MINE_CELLS = 32 * 1024 * 1024, /* rows x longest row */
 	LIMIT_OUTPUT_BYTES =
 		1024 * 1024, /* queued for a peer that does not read */
+	/* likewise of a program here, which the map alone decides */
+	LIMIT_LOCAL_OUTPUT_BYTES = 64 * 1024 * 1024,
 	LIMIT_UNRATED_TURN_MS = 600000, /* what turn-ms= may ask for */
 	LIMIT_KEPT_SEEDS = 20, /* an hour: seeds that are refused to a bot */
 	LIMIT_LADDERS_PER_PEER = 8, /* that one connection waits on */
 	LIMIT_LINES_PER_STEP = 64,  /* of one peer before others have a turn */
 	LIMIT_ANSWERS_PER_STEP = 8192, /* likewise: bytes that they led to */
-	LIMIT_HELD_BYTES = 65536,      /* control lines held in a quiet match */
-	LIMIT_ADDRESSES_KEPT = 65536,  /* with wrong logins, without a peer */
-	LIMIT_ID_BLOCK = 1000,         /* match ids reserved at once */
+	LIMIT_HELD_FAULT_BYTES = 4096, /* @banked, @fault of a quiet match */
+	LIMIT_HELD_BYTES = 65536, /* what else its seat's peer is to be told */
+	LIMIT_ADDRESSES_KEPT = 65536, /* with wrong logins, without a peer */
+	LIMIT_ID_BLOCK = 1000,        /* match ids reserved at once */
 	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,
 	LIMIT_STORE_RECORDS = 10000, /* matches that wait for the disk */
 	LIMIT_STORE_BYTES = 64 * 1024 * 1024, /* and their bytes */

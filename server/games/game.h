@@ -323,6 +323,11 @@ void game_params_format(const struct game *game,
 			const int64_t params[GAME_PARAMS_MAX], struct buf *out);
 /* 0 when TEXT is an integer as `struct game_setup` takes it, else -EINVAL. */
 int game_seed_check(const char *text) WARN_UNUSED;
+/*
+ * SEED, for which game_seed_check() is 0, as Python prints the number: "+007"
+ * is 7. RET has room for strlen(SEED) + 1 bytes. Returns the length.
+ */
+size_t game_seed_canonical(const char *seed, char *ret);
 /* The score as people read it: "23", "89.365". Appended to OUT. */
 void game_score_format(double score, struct buf *out);
 /* Fill in the ranks of COUNT scores from their points. */

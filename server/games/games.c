@@ -156,6 +156,20 @@ int game_seed_check(const char *text)
 	return 0;
 }
 
+size_t game_seed_canonical(const char *seed, char *ret)
+{
+	bool is_negative = *seed == '-';
+	size_t len = 0;
+
+	seed += *seed == '-' || *seed == '+';
+	while (seed[0] == '0' && seed[1] != '\0')
+		seed++;
+	if (is_negative && *seed != '0')
+		ret[len++] = '-';
+	(void)memcpy(ret + len, seed, strlen(seed) + 1);
+	return len + strlen(seed);
+}
+
 void game_score_format(double score, struct buf *out)
 {
 	buf_add_format(out, "%.12g", score);

@@ -17,10 +17,6 @@
 #include "server/base/alloc.h"
 #include "server/games/chance.h"
 
-enum {
-	LAYOUT_SIDE_MAX = 1000,
-};
-
 /* Of a cell that no source reaches. */
 #define LAYOUT_FAR UINT32_MAX
 
@@ -30,7 +26,7 @@ struct layout_area {
 };
 
 struct layout {
-	unsigned width, height; /* 1..LAYOUT_SIDE_MAX */
+	unsigned width, height; /* from 1 */
 	uint8_t *walls;         /* owned: width x height, 1 a wall */
 	uint32_t *queue;        /* owned scratch, likewise */
 };

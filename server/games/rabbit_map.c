@@ -87,6 +87,7 @@ static void read_cell(struct game_map *map, struct py27_cell cell, char c,
 	size_t word = (size_t)y * map->row_words + x / 64;
 	uint64_t bit = (uint64_t)1 << (x % 64);
 
+	map->nopen += c != '#';
 	switch (c) {
 	case '#':
 		map->wall_rows[word] |= bit;
@@ -105,6 +106,40 @@ static void read_cell(struct game_map *map, struct py27_cell cell, char c,
 		break;
 	default:
 		break;
+	}
+}
+
+/* Note that a step leads from X,Y off the rows, unless there is a wall. */
+static void note_edge(struct game_map *map, uint32_t x, uint32_t y)
+{
+	struct py27_cell cell = { (int32_t)x, (int32_t)y };
+
+	if (rabbit_map_is_wall(map, cell))
+		return;
+	if (rabbit_map_is_exit(map, cell)) {
+		if (!map->has_door)
+			map->door = cell;
+		map->has_door = true;
+	} else {
+		if (!map->has_gap)
+			map->gap = cell;
+		map->has_gap = true;
+	}
+}
+
+/* The edge of all rows: their ends, and what reaches beyond a neighbour. */
+static void walk_edge(struct game_map *map)
+{
+	for (uint32_t y = 0; y < map->height; y++) {
+		uint32_t len = map->rows[y].len;
+		uint32_t above = y == 0 ? 0 : map->rows[y - 1].len;
+		uint32_t below =
+			y + 1 == map->height ? 0 : map->rows[y + 1].len;
+
+		note_edge(map, 0, y);
+		for (uint32_t x = above < below ? above : below; x < len; x++)
+			note_edge(map, x, y);
+		note_edge(map, len - 1, y);
 	}
 }
 
@@ -144,6 +179,7 @@ static int read_cells(struct game_map *map)
 				  map->text[map->rows[y].start + x], &starts,
 				  &crushers);
 	}
+	walk_edge(map);
 	rc = list_cells(&starts, &map->starts, &map->nstarts);
 	if (rc == 0)
 		rc = list_cells(&crushers, &map->crushers, &map->ncrushers);

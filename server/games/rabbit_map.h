@@ -44,6 +44,14 @@ struct game_map {
 	struct py27_cell *starts; /* in the order of the original's set */
 	struct py27_cell *crushers;
 	uint32_t nstarts, ncrushers, nexits;
+	uint32_t nopen; /* cells of the rows that are no wall */
+	/*
+	 * A step leads from GAP, where anybody may stand, off the rows: the
+	 * first one in reading order. DOOR is such an exit, which only crushers
+	 * pass.
+	 */
+	bool has_gap, has_door;
+	struct py27_cell gap, door;
 	char *text; /* the file */
 	struct rabbit_row *rows;
 	struct rabbit_label *labels; /* of 0..nlabels-1 */

@@ -24,8 +24,18 @@ enum {
 	TURNS_MAX = 100000,
 	TURN_MS = 500,
 	INIT_MS = 2000,
-	/* a ladder's map: what keeps a turn far below a millisecond */
+	/*
+	 * A ladder's map. So many starts and crushers are looked at in about a
+	 * millisecond a turn.
+	 */
 	ADMIT_ROBOTS = 4096,
+	/*
+	 * Off the map's rectangle each move shifts two sorted lists, which are
+	 * as long as there are robots out there.
+	 */
+	ADMIT_ASTRAY = 1024,
+	/* of a number on a line: from a map's side, or far off an open one */
+	FAR_DIGITS = 8,
 };
 
 enum { PARAM_TURNS, NPARAMS };
@@ -123,24 +133,6 @@ static size_t line_max(const struct game_map *map)
 	return LIMIT_GAME_LINE_BYTES;
 }
 
-/*
- * SEED, for which game_seed_check() is 0, as Python prints the number. RET has
- * room for strlen(SEED) + 1 bytes. Returns the length.
- */
-static size_t canonical_seed(const char *seed, char *ret)
-{
-	bool is_negative = *seed == '-';
-	size_t len = 0;
-
-	seed += *seed == '-' || *seed == '+';
-	while (seed[0] == '0' && seed[1] != '\0')
-		seed++;
-	if (is_negative && *seed != '0')
-		ret[len++] = '-';
-	(void)memcpy(ret + len, seed, strlen(seed) + 1);
-	return len + strlen(seed);
-}
-
 static void args(const struct game_map *map, const struct game_setup *setup,
 		 unsigned seat, const char *file_name, struct buf *out)
 {
@@ -151,13 +143,70 @@ static void args(const struct game_map *map, const struct game_setup *setup,
 	buf_add_text(out, file_name);
 	buf_add_char(out, ' ');
 	if (game_seed_check(setup->bot_seed) == 0)
-		buf_add(out, seed, canonical_seed(setup->bot_seed, seed));
+		buf_add(out, seed, game_seed_canonical(setup->bot_seed, seed));
+}
+
+/* The most rabbits that are ever there: each start gives one a turn. */
+static uint64_t rabbits_max(const struct game_map *map,
+			    const struct game_setup *setup)
+{
+	uint64_t born = map->nstarts * (uint64_t)setup->params[PARAM_TURNS];
+
+	return map->has_gap || born < map->nopen ? born : map->nopen;
+}
+
+/* The most rabbits and crushers that ever get off MAP. */
+static uint64_t astray_max(const struct game_map *map,
+			   const struct game_setup *setup)
+{
+	if (map->has_gap)
+		return rabbits_max(map, setup) + map->ncrushers;
+	return map->has_door ? map->ncrushers : 0;
+}
+
+static unsigned digits(uint32_t value)
+{
+	unsigned count = 1;
+
+	for (; value >= 10; value /= 10)
+		count++;
+	return count;
+}
+
+/* The most bytes that a turn's three lines have. */
+static uint64_t turn_bytes(const struct game_map *map,
+			   const struct game_setup *setup)
+{
+	uint64_t cell = digits(map->width) + 1 + digits(map->height);
+
+	if (map->has_gap || map->has_door)
+		cell = 2 * FAR_DIGITS + 1;
+	return strlen("turnsleft 100000\ncrusher \nrabbits\n") +
+	       map->ncrushers * (strlen(" movesto ; ") + 2 * cell) +
+	       rabbits_max(map, setup) * (1 + cell);
+}
+
+/* What may get off MAP is not too much. 0, or -EINVAL. */
+static int admit_edge(const struct game_map *map,
+		      const struct game_setup *setup, struct game_error *error)
+{
+	uint64_t astray = astray_max(map, setup);
+	struct py27_cell at = map->has_gap ? map->gap : map->door;
+
+	if (astray <= ADMIT_ASTRAY)
+		return 0;
+	game_error_set(error,
+		       "the outer wall has %s at %d,%d, where %llu rabbits and "
+		       "crushers may get off the map; of a ladder's at most %d "
+		       "may",
+		       map->has_gap ? "a gap" : "an exit", at.x, at.y,
+		       (unsigned long long)astray, ADMIT_ASTRAY);
+	return -EINVAL;
 }
 
 static int admit(const struct game_map *map, const struct game_setup *setup,
 		 struct game_error *error)
 {
-	(void)setup;
 	if (map->nstarts == 0 || map->nexits == 0) {
 		game_error_set(error, "the map has no %s",
 			       map->nstarts == 0 ? "start (s)" : "exit (e)");
@@ -170,7 +219,19 @@ static int admit(const struct game_map *map, const struct game_setup *setup,
 			       map->nstarts, map->ncrushers, ADMIT_ROBOTS);
 		return -EINVAL;
 	}
-	return 0;
+	if (turn_bytes(map, setup) > LIMIT_OUTPUT_BYTES) {
+		game_error_set(error,
+			       "%u starts in %lld turns may leave %llu rabbits "
+			       "on the map; their line and the crushers' have "
+			       "%llu bytes, a ladder's at most %d",
+			       map->nstarts,
+			       (long long)setup->params[PARAM_TURNS],
+			       (unsigned long long)rabbits_max(map, setup),
+			       (unsigned long long)turn_bytes(map, setup),
+			       (int)LIMIT_OUTPUT_BYTES);
+		return -EINVAL;
+	}
+	return admit_edge(map, setup, error);
 }
 
 /* The words of a state's block: bitmaps, counts, movers. */
@@ -183,16 +244,24 @@ static size_t block_words(const struct game_map *map)
 }
 
 /* Bytes of a table that COUNT keys fill, one by one. */
-static size_t table_bytes(uint32_t count)
+static size_t table_bytes(uint64_t count)
 {
 	return count < 6 ? 0 : (size_t)count * 6 * (sizeof(uint64_t) + 1);
+}
+
+/* Bytes of a sight's two lists, which double, of COUNT that are far off. */
+static size_t far_bytes(uint64_t count)
+{
+	return (size_t)count * 2 * 2 * sizeof(uint64_t);
 }
 
 static size_t cost(const struct game_map *map, const struct game_setup *setup)
 {
 	return sizeof(struct game_state) + block_words(map) * sizeof(uint64_t) +
-	       table_bytes(map->ncrushers) + table_bytes(map->nstarts * 4) +
-	       strlen(setup->seed) + strlen(setup->bot_seed) + 2;
+	       table_bytes(map->ncrushers) +
+	       table_bytes(rabbits_max(map, setup)) +
+	       far_bytes(astray_max(map, setup)) + strlen(setup->seed) +
+	       strlen(setup->bot_seed) + 2;
 }
 
 static int check_setup(const struct game_setup *setup, struct game_error *error)
@@ -245,8 +314,8 @@ static int take_seeds(struct game_state *state, const struct game_setup *setup)
 	if (text == NULL)
 		return -ENOMEM;
 	state->seed_text = text;
-	(void)canonical_seed(setup->seed, text);
-	(void)canonical_seed(setup->bot_seed, text + len);
+	(void)game_seed_canonical(setup->seed, text);
+	(void)game_seed_canonical(setup->bot_seed, text + len);
 	state->setup.seed = text;
 	state->setup.bot_seed = text + len;
 	return py27_random_init(&state->random, text);

@@ -225,6 +225,33 @@ void rabbit_start_turn(struct game_state *state, struct game_out *out)
 	game_out_ask(out, 0, &state->setup);
 }
 
+/*
+ * UTF-8 as a line for people may have it, and JSON: control characters become
+ * blanks, halves of surrogate pairs, which the original lets pass, question
+ * marks.
+ */
+static void make_printable(char *text)
+{
+	unsigned char *at = (unsigned char *)text;
+	unsigned char *to = at;
+
+	while (*at != '\0') {
+		if (*at < ' ' || *at == 0x7f) {
+			*to++ = ' ';
+			at++;
+		} else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) {
+			*to++ = ' ';
+			at += 2;
+		} else if (at[0] == 0xed && at[1] >= 0xa0 && at[2] != '\0') {
+			*to++ = '?';
+			at += 3;
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = '\0';
+}
+
 void rabbit_note_invalid(struct game_out *out, const char *why,
 			 const char *text, size_t len)
 {
@@ -235,10 +262,7 @@ void rabbit_note_invalid(struct game_out *out, const char *why,
 	out->invalid |= 1;
 	(void)snprintf(detail, sizeof(out->detail[0]), "%s%.*s", why,
 		       len > 60 ? 60 : (int)len, text);
-	for (; *detail != '\0'; detail++) {
-		if (*detail < ' ')
-			*detail = ' ';
-	}
+	make_printable(detail);
 }
 
 /* Whether a reply means to do nothing: empty, or the bare word `move`. */

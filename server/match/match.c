@@ -48,19 +48,29 @@ void match_set_state(struct match *match, enum match_state state)
 	match->state = state;
 }
 
-struct match_out *match_out_new(void)
+static struct match_out *new_out(size_t limit)
 {
 	struct match_out *out = xcalloc(1, sizeof(*out));
 
 	for (unsigned seat = 0; seat < GAME_SEATS_MAX; seat++) {
 		/* Control lines and a few replies ahead come on top. */
-		buf_init(&out->lines[seat], 4 * (size_t)LIMIT_OUTPUT_BYTES);
+		buf_init(&out->lines[seat], 4 * limit);
 		out->block_at[seat] = MATCH_NO_BLOCK;
 	}
-	buf_init(&out->told, 4 * (size_t)LIMIT_OUTPUT_BYTES);
-	game_out_init(&out->game, LIMIT_OUTPUT_BYTES);
+	buf_init(&out->told, 4 * limit);
+	game_out_init(&out->game, limit);
 	out->scratch = xcalloc(1, sizeof(*out->scratch));
 	return out;
+}
+
+struct match_out *match_out_new(void)
+{
+	return new_out(LIMIT_OUTPUT_BYTES);
+}
+
+struct match_out *match_out_new_local(void)
+{
+	return new_out(LIMIT_LOCAL_OUTPUT_BYTES);
 }
 
 void match_out_free(struct match_out *out)

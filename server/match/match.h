@@ -202,8 +202,16 @@ struct match_out {
 
 #define MATCH_NO_BLOCK SIZE_MAX
 
-/* An OUT for one thread; about 100 KiB once used. match_out_free. */
+/*
+ * An OUT for one thread; about 100 KiB once used. match_out_free. What one call
+ * tells a seat has LIMIT_OUTPUT_BYTES at most, or the match is void.
+ */
 struct match_out *match_out_new(void) WARN_UNUSED;
+/*
+ * Likewise for matches that are IS_LOCAL: LIMIT_LOCAL_OUTPUT_BYTES. No peer is
+ * at the other end, and the originals knew no bound.
+ */
+struct match_out *match_out_new_local(void) WARN_UNUSED;
 void match_out_free(struct match_out *out); /* NULL is fine */
 
 /*

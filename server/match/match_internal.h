@@ -11,6 +11,7 @@
  *	ahead.c		inputs that wait for their request
  *	block.c		replies of several lines, until they are whole
  *	told.c		control lines
+ *	look.c		what others may know of a match, and its invariants
  *	record.c	what is left behind
  *	transcript.c, notes.c, packer.c, digest.c
  */
@@ -29,8 +30,6 @@
 enum {
 	/* The original's kill followed 2 s after its interrupt's grace. */
 	GRACE_MARGIN_MS = 2000,
-	/* Control lines held back for a quiet seat. */
-	HELD_BYTES_MAX = 4096,
 	/* A LATE or GONE after the share is used up must still fit. */
 	TRANSCRIPT_SLACK_BYTES = 64 * 1024,
 	TRANSCRIPT_RAW_BYTES = LIMIT_TRANSCRIPT_BYTES + TRANSCRIPT_SLACK_BYTES,
@@ -109,6 +108,7 @@ struct match_seat {
 	struct ahead ahead;
 	struct block *block; /* owned; NULL: no reply has half come */
 	struct buf *held;    /* owned; NULL until needed: a quiet seat's */
+	uint32_t untold;     /* lines that HELD has no room for */
 	/* For the record. */
 	uint32_t faults[MATCH_NFAULTS];
 	uint32_t early, banked;
@@ -165,7 +165,6 @@ static inline uint32_t seat_bit(unsigned seat)
 /* The only writer of match->state; asserts that the move is allowed. */
 void match_set_state(struct match *match, enum match_state state);
 bool match_may_move(enum match_state from, enum match_state to);
-/* It has begun and has not ended. */
 /* NOW_US, or the latest time that MATCH has seen: every entry point asks. */
 static inline int64_t match_time(struct match *match, int64_t now_us)
 {
@@ -174,6 +173,7 @@ static inline int64_t match_time(struct match *match, int64_t now_us)
 	return match->latest_us;
 }
 
+/* It has begun and has not ended. */
 static inline bool match_is_in_play(const struct match *match)
 {
 	return match->state == MATCH_RUNNING || match->state == MATCH_BUSY;
@@ -192,7 +192,7 @@ void match_end_seat(struct match *match, unsigned seat, const char *stop,
 		    const char *reason, struct match_out *out);
 
 /* turns.c */
-/* Make the engine and let it begin. The state is OFFERED. */
+/* Let the engine begin. It is there, and the state is RUNNING. */
 void turns_begin(struct match *match, int64_t now_us, struct match_out *out);
 /* A reply of SEAT, which is asked; LEN is 0 when IS_LONG. */
 void turns_answer(struct match *match, unsigned seat, bool is_long,

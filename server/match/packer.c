@@ -13,6 +13,13 @@ enum {
 	WINDOW_BITS = 12,
 	MEMORY_LEVEL = 5,
 	FLUSH_BYTES = 64, /* more than a flush or an end adds */
+	/*
+	 * More than this is stored as it is: a megabyte of route takes 17 ms
+	 * to deflate, and the loop that all matches share would wait for it.
+	 * match_record_repack makes it small where there is time.
+	 */
+	DEFLATE_BYTES_MAX = 16384,
+	STORED_BYTES_MAX = 65535, /* of one block */
 	INFLATE_BYTES = 4096,
 	/* A raw buffer that one long line blew up is given back. */
 	KEEP_BYTES = 8192,
@@ -59,44 +66,76 @@ void packer_release(struct packer *packer)
 	buf_release(&packer->packed);
 }
 
-/* Deflate all of RAW behind PACKED. */
-static void packer_flush(struct packer *packer, struct match_scratch *scratch)
+/* Deflate RAW behind PACKED. False: it is lost. */
+static bool add_deflated(struct buf *packed, const struct buf *raw,
+			 struct match_scratch *scratch)
 {
 	z_stream *stream = &scratch->stream;
 	size_t room;
 	char *to;
 
-	if (packer->raw.len == 0)
-		return;
-	if (packer->packed.len == 0)
-		buf_add(&packer->packed, stream_head, sizeof(stream_head));
 	if (!scratch_begin(scratch))
-		goto lost;
-	room = deflateBound(stream, packer->raw.len) + FLUSH_BYTES;
+		return false;
+	room = deflateBound(stream, raw->len) + FLUSH_BYTES;
 	buf_clear(&scratch->piece);
 	to = buf_reserve(&scratch->piece, room);
 	if (to == NULL)
-		goto lost;
-	stream->next_in = (const Bytef *)packer->raw.data;
-	stream->avail_in = (uInt)packer->raw.len;
+		return false;
+	stream->next_in = (const Bytef *)raw->data;
+	stream->avail_in = (uInt)raw->len;
 	stream->next_out = (Bytef *)to;
 	stream->avail_out = (uInt)room;
 	if (deflate(stream, Z_FULL_FLUSH) != Z_OK || stream->avail_in > 0 ||
 	    stream->avail_out == 0)
-		goto lost;
-	buf_add(&packer->packed, to, room - stream->avail_out);
+		return false;
+	buf_add(packed, to, room - stream->avail_out);
 	if (scratch->piece.cap > SCRATCH_BYTES)
 		buf_release(&scratch->piece);
-	packer->adler = (uint32_t)adler32(packer->adler,
-					  (const Bytef *)packer->raw.data,
-					  (uInt)packer->raw.len);
-	if (packer->raw.cap > KEEP_BYTES)
-		buf_release(&packer->raw);
-	buf_clear(&packer->raw);
-	return;
-lost:
-	packer->packed.is_failed = true;
-	buf_clear(&packer->raw);
+	return true;
+}
+
+/*
+ * RAW behind PACKED as it is, in blocks that deflate calls stored. The piece
+ * before ended on a whole byte, as each of these does.
+ */
+static void add_stored(struct buf *packed, const struct buf *raw)
+{
+	size_t at = 0;
+
+	while (at < raw->len) {
+		size_t len = raw->len - at;
+		char head[5] = { 0 };
+
+		if (len > STORED_BYTES_MAX)
+			len = STORED_BYTES_MAX;
+		head[1] = (char)len;
+		head[2] = (char)(len >> 8);
+		head[3] = (char)~len;
+		head[4] = (char)(~len >> 8);
+		buf_add(packed, head, sizeof(head));
+		buf_add(packed, raw->data + at, len);
+		at += len;
+	}
+}
+
+/* All of RAW behind PACKED. */
+static void packer_flush(struct packer *packer, struct match_scratch *scratch)
+{
+	struct buf *raw = &packer->raw;
+
+	if (raw->len == 0)
+		return;
+	if (packer->packed.len == 0)
+		buf_add(&packer->packed, stream_head, sizeof(stream_head));
+	if (raw->len > DEFLATE_BYTES_MAX)
+		add_stored(&packer->packed, raw);
+	else if (!add_deflated(&packer->packed, raw, scratch))
+		packer->packed.is_failed = true;
+	packer->adler = (uint32_t)adler32(
+		packer->adler, (const Bytef *)raw->data, (uInt)raw->len);
+	if (raw->cap > KEEP_BYTES)
+		buf_release(raw);
+	buf_clear(raw);
 }
 
 void packer_make_room(struct packer *packer, size_t more,

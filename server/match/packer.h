@@ -4,8 +4,9 @@
  *
  * A z_stream takes tens of kilobytes, so a match has none: its bytes wait in
  * a small buffer, and each full one is deflated with the thread's stream into
- * a piece of its own (Z_FULL_FLUSH). The pieces in a row are one zlib stream
- * that any inflate() reads.
+ * a piece of its own (Z_FULL_FLUSH); what one long reply blew up is only
+ * stored, as that takes no time. The pieces in a row are one zlib stream that
+ * any inflate() reads.
  *
  * unpacker reads such a stream from bytes that may come from anywhere, never
  * holding more than the longest piece that it is asked for.
@@ -34,18 +35,18 @@ struct match_scratch {
 
 struct packer {
 	struct buf raw;    /* waits for deflation */
-	struct buf packed; /* deflated */
+	struct buf packed; /* the stream so far */
 	size_t total;      /* raw bytes in all */
-	uint32_t adler;    /* of what is deflated */
-	uint32_t piece;    /* deflate when so many bytes wait */
+	uint32_t adler;    /* of what is in it */
+	uint32_t piece;    /* packed when so many bytes wait */
 };
 
 void scratch_release(struct match_scratch *scratch);
 
-/* At most LIMIT raw bytes, deflated PIECE bytes at a time. */
+/* At most LIMIT raw bytes, packed PIECE bytes at a time. */
 void packer_init(struct packer *packer, size_t limit, uint32_t piece);
 void packer_release(struct packer *packer);
-/* Deflate what waits when MORE bytes do not fit beside it. */
+/* Pack what waits when MORE bytes do not fit beside it. */
 void packer_make_room(struct packer *packer, size_t more,
 		      struct match_scratch *scratch);
 void packer_add(struct packer *packer, const void *bytes, size_t len);

@@ -3,7 +3,8 @@
  * repack.c - a finished match's blobs, smaller.
  *
  * While a match runs, its bytes are deflated in pieces that know nothing of
- * each other. Once it is over they are one stream: half the size.
+ * each other, long ones not at all. Once it is over they are one stream: half
+ * the size or less.
  */
 #include <stdlib.h>
 #include <string.h>

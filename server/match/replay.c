@@ -161,7 +161,9 @@ int replay_run(const struct replay_source *source,
 		return rc;
 	if (replay.calls->seen != NULL && game->watch != NULL)
 		game->watch(replay.state, tell_seen, &replay);
-	game_out_init(&replay.out, LIMIT_OUTPUT_BYTES);
+	game_out_init(&replay.out, source->output_bytes == 0
+					   ? LIMIT_OUTPUT_BYTES
+					   : source->output_bytes);
 	digest_init(&replay.digest);
 	replay.reader = transcript_open(source->transcript,
 					source->transcript_len, setup->seats);

@@ -64,6 +64,11 @@ struct replay_source {
 	const struct game_setup *setup; /* its limits do not matter */
 	const uint8_t *transcript;      /* as stored */
 	size_t transcript_len;
+	/*
+	 * What one input may tell a seat, as in the match: 0 for
+	 * LIMIT_OUTPUT_BYTES.
+	 */
+	size_t output_bytes;
 };
 
 /*

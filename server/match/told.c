@@ -15,10 +15,13 @@ static struct buf *held_buf(struct match_seat *seat)
 {
 	if (seat->held == NULL) {
 		seat->held = xmalloc(sizeof(*seat->held));
-		buf_init(seat->held, HELD_BYTES_MAX + LINE_BYTES_MAX);
+		buf_init(seat->held, LIMIT_HELD_FAULT_BYTES + LINE_BYTES_MAX);
 	}
-	/* Full: what comes is lost, whole lines at a time. */
-	return seat->held->len < HELD_BYTES_MAX ? seat->held : NULL;
+	if (seat->held->len < LIMIT_HELD_FAULT_BYTES)
+		return seat->held;
+	/* What comes is lost, whole lines at a time; @end tells how many. */
+	seat->untold++;
+	return NULL;
 }
 
 /* Where a control line to SEAT goes, begun with WORD; NULL: nowhere. */
@@ -159,6 +162,8 @@ void told_end(struct match *match, unsigned seat, const char *stop,
 	control_add_arg_i64(to, match->id);
 	control_add_key(to, "stop", stop);
 	control_add_key(to, "reason", reason);
+	if (self->untold > 0)
+		control_add_key_i64(to, "untold", self->untold);
 	control_add_end(to);
 }
 

@@ -20,7 +20,7 @@ static void deal_with(struct match *match, enum game_status status,
 	/* OUT serves other matches meanwhile: the worker gets its own. */
 	match->busy_out = xmalloc(sizeof(*match->busy_out));
 	*match->busy_out = out->game;
-	game_out_init(&out->game, LIMIT_OUTPUT_BYTES);
+	game_out_init(&out->game, match->busy_out->lines[0].limit);
 	match_set_state(match, MATCH_BUSY);
 	out->is_busy = true;
 }

@@ -2,6 +2,7 @@
 """hill-run's leagues, and stored matches played again."""
 import json
 import re
+import shutil
 import signal
 import subprocess
 
@@ -9,7 +10,7 @@ import pytest
 
 from season import HILLCTL, IS_LONG, PYTHON, REFERENCE, Bridge
 from test_contestants import fixture_built, fixture_painters, python2  # noqa: F401
-from referee import BOT_SOURCES, BOTS, RUN, TOP, alive, play, script, wait_until
+from referee import BOT_SOURCES, BOTS, PASSER, RUN, TOP, alive, play, png, script, wait_until
 
 CONTESTANTS = REFERENCE / "contests/bots"
 ARENAS = TOP / "deploy/maps/image-battle"
@@ -95,6 +96,13 @@ def interrupt(words, state, rows):
     (["rabbit-runner", "--bot", "a=", "s.map"], "--bot a: the command is missing"),
     (["rabbit-runner", "--bot", "a=p", "--bot", "a=q", "s.map"], "two are called a"),
     (["rabbit-runner", "--bot", "a=p", "--against", "b", "s.map"], "no bot is called b"),
+    (["rabbit-runner", "--bot", "a=p", "s.map", "--max-turns", "5"], "--max-turns does nothing in a league"),
+    (["rabbit-runner", "--route-limit", "--bot", "a=p", "s.map"], "--route-limit does nothing in a league"),
+    (["image-battle", "--here", "--bot", "a=p", "a.png"], "--here does nothing in a league"),
+    (["image-battle", "--cfg", "c.py", "--bot", "a=p", "a.png"], "--cfg does nothing in a league"),
+    (["rabbit-runner", "--seed", "7", "--bot", "a=p", "s.map"], "--seed does nothing in a league"),
+    (["rabbit-runner", "--log", "l", "--bot", "a=p", "s.map"], "--log does nothing in a league"),
+    (["rabbit-runner", "--bot", "a=p", "s.map", "--generate"], "--generate does nothing in a league"),
     (["rabbit-runner", "--bot", "a=p", "--seeds", "5..4", "s.map"], "'5..4' is no A..B"),
     (["rabbit-runner", "--bot", "a=p", "--seeds", "1..200000", "s.map"], "more than 100000"),
     (["rabbit-runner", "--bot", "a=p", "--params", "x=1", "s.map"], "--params: "),
@@ -162,6 +170,27 @@ def test_shows_the_same_table_after_interrupt_and_resume(walk):
     assert not alive(str(walk))
 
 
+def test_a_resumed_league_keeps_the_files_of_the_session_before(walk):
+    words = ["rabbit-runner", *CALM, "--seeds", "1..3", "--params", "turns=4", "s.map",
+             "--bot", f"loud={PYTHON} loud.py", "--state", "s.jsonl", "--stderr", "err", "--frames", "see",
+             "--max-frames", 2]
+    script(walk, PASSER.replace("import sys\n", "import sys\nprint('seed', sys.argv[-1], file=sys.stderr)\n"),
+           "loud.py")
+    league(*words)
+    logs = {name: (walk / "err" / name).read_text() for name in ("0001-1.log", "0002-1.log", "0003-1.log")}
+    assert [text.split()[:2] for text in logs.values()] == [["seed", "1"], ["seed", "2"], ["seed", "3"]]
+    # As if it had been stopped before the last match.
+    kept = (walk / "s.jsonl").read_text().splitlines(keepends=True)
+    (walk / "s.jsonl").write_text("".join(kept[:-1]))
+    for name in ("0003-1.log", "0001-1.log"):
+        (walk / "err" / name).unlink()
+    shutil.rmtree(walk / "see")
+    league(*words)
+    assert sorted(path.name for path in (walk / "err").iterdir()) == ["0002-1.log", "0003-1.log"]
+    assert (walk / "err/0003-1.log").read_text() == logs["0003-1.log"]
+    assert [path.name for path in (walk / "see").iterdir()] == ["0003"]
+
+
 def test_refuses_another_leagues_file_and_names_what_differs(walk):
     words = ["rabbit-runner", *CALM, "--state", "s.jsonl", "--seeds", "1..2", "--params", "turns=8"]
     league(*words, *walkers(1), "s.map")
@@ -212,9 +241,52 @@ def test_rotates_the_seats_of_a_shared_game(room):  # noqa: F811
     # Who may take more pixels has more.
     assert document["bots"][2]["against"] == {
         "p1": {"won": 2, "drawn": 0, "lost": 0}, "p2": {"won": 2, "drawn": 0, "lost": 0}}
+    play("image-battle", "--generate", "tiny", 7, "--seats", 3, "-o", "three.png")
+    words[-1] = "three.png"
     document = json.loads(league(*words, "--seats", 3, "--against", "best", "--json")[0])
     assert document["played"] == 3 and document["reference"] == "p3"
     assert {row["seats"][0]["bot"] for row in document["rows"]} == {"p1", "p2", "p3"}
+
+
+def colours_told(words, room):  # noqa: F811
+    """The colours that a league's bots are given, by its matches' seats."""
+    script(room, "import sys\nprint(sys.argv[2], file=open(sys.argv[4], 'a'))\n"
+           "for line in sys.stdin:\n    if line.startswith('pick'):\n        print(flush=True)\n", "say.py")
+    (room / "told").unlink(missing_ok=True)
+    seats = words[words.index("--seats") + 1]
+    bots = [word for n in range(seats) for word in
+            ("--bot", f"b{n}=sh -c 'exec {PYTHON} {room}/say.py $1 $2 $3 {room}/told' sh")]
+    _, err = league("image-battle", *CALM, "--params", "maxturns=1", "--state", "s.jsonl", *bots, *words)
+    (room / "s.jsonl").unlink()
+    return set((room / "told").read_text().splitlines()), err
+
+
+@pytest.mark.parametrize("seats", [2, 4, 6, 7, 8])
+def test_seats_of_a_league_have_the_arenas_own_colours(room, seats):  # noqa: F811
+    play("image-battle", "--generate", "open", 5, "--seats", seats, "-o", "a.png")
+    told, err = colours_told(["--seats", seats, "a.png"], room)
+    assert len(told) == seats and not err
+    assert told <= {"(0,255,0)", "(255,0,0)", "(0,0,255)", "(255,192,0)", "(255,0,255)", "(0,192,255)",
+                    "(128,64,0)", "(128,128,128)"}
+
+
+def test_no_seat_of_a_league_is_without_a_pixel(room):  # noqa: F811
+    (room / "two.png").write_bytes(png(20, 20, {(1, 1): (255, 0, 0), (9, 9): (0, 255, 0)}))
+    blots = {(x, y): colour for at, colour in
+             ((1, (0, 255, 0)), (5, (255, 0, 0)), (9, (255, 255, 0)), (13, (0, 0, 255)))
+             for x in (at, at + 1) for y in (at, at + 1)}
+    (room / "blots.png").write_bytes(png(20, 20, blots))
+    bots = [word for n in range(3) for word in ("--bot", f"b{n}=true")]
+    _, err = league("image-battle", *bots, "--seats", 3, "two.png", code=2)
+    assert "two.png: too few colours own one pixel each" in err
+    assert "colour 0,0,255 of seat 3 owns no pixel: give 3 that it has with --colours" in err
+    # The contest's own arenas.
+    told, err = colours_told(["--seats", 4, "blots.png"], room)
+    assert told == {"(255,0,0)", "(0,255,0)", "(0,0,255)", "(255,255,0)"} and not err
+    # What is asked for is played.
+    told, err = colours_told(["--seats", 2, "--colours", "0,255,0;1,2,3", "two.png"], room)
+    assert told == {"(0,255,0)", "(1,2,3)"}
+    assert "a ladder would refuse this: colour 1,2,3 of seat 2 owns no pixel" in err
 
 
 def test_reference_bots_go_down_mines_in_a_league(room):  # noqa: F811
@@ -280,6 +352,13 @@ def test_plays_a_stored_run_again(walk, hilld):
     assert "live:   (late)" in out
     assert "cannot run ./no" in rehearse(path, "--seat", 1, "--", "./no", code=2)[1]
     assert "it has only 1 seats" in rehearse(path, "--seat", 2, "--", *bot, 1, code=2)[1]
+
+
+@pytest.mark.parametrize("words", [["--frames", "f"], ["--animation", "a.png"], ["--log", "l"], ["-j", "2"],
+                                   ["--picture", "p.png"], ["--every", "2"], ["--seeds", "1..2"]])
+def test_refuses_options_that_do_nothing_when_a_match_is_played_again(words):
+    _, err = play("--match", "no.json", "--seat", 1, *words, "--", "true", code=2)
+    assert err.startswith(f"hill-run: {words[0]} does nothing with --match\n")
 
 
 def test_says_what_cannot_be_played_again(walk):

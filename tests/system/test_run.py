@@ -38,6 +38,14 @@ from referee import (BOTS, BOT_SOURCES, GOLDEN, MAP, PASSER, PYTHON, RUN,
     (["rabbit-runner", "--log"], "--log wants a value"),
     (["rabbit-runner", "--log", "no/l", "s.map", "5", "1", "1", "p"],
      "cannot write no/l"),
+    (["rabbit-runner", "--here", "s.map", "5", "1", "1", "p"],
+     "--here does nothing in rabbit-runner"),
+    (["--bot", "a=p", "lambda-mining", "m.map", "--", "p"],
+     "--bot does nothing in lambda-mining"),
+    (["rabbit-runner", "--match", "x.json", "s.map", "5", "1", "1", "p"],
+     "--match does nothing in rabbit-runner"),
+    (["rabbit-runner", "--generate", "small", "7", "--log", "l"],
+     "--log does nothing with --generate"),
     (["image-battle"], "wants ARENA BATCH SEED COLOUR=COMMAND"),
     (["image-battle", "s.map", "x", "1", "1,2,3=p"], "BATCH: 'x' is no number"),
     (["image-battle", "s.map", "9", "x", "1,2,3=p"], "SEED: 'x' is no whole"),
@@ -226,6 +234,23 @@ def test_map_that_a_ladder_refuses_is_played_with_a_warning(room):
         "no exit (e)\n"
 
 
+def test_crowd_that_fills_a_megabyte_a_turn_is_played(room):
+    """As the original did: only a peer's output has a bound that a map may reach."""
+    inside = ["#" + "c " * 349 + "#", "#" + " " * 698 + "#"] * 349
+    (room / "s.map").write_text("\n".join(
+        ["#" * 700, "#s" + " " * 696 + "e#", *inside, "#" * 700]) + "\n")
+    script(room, "import sys\n"
+           "for line in sys.stdin:\n"
+           "    print(len(line), file=open('lengths', 'a'))\n"
+           "    if line.startswith('rabbits'):\n        print('move', flush=True)\n")
+    out, err = play("rabbit-runner", "--limit", "none", "--json", "s.map", 2, 1, 1, PYTHON, "bot.py",
+                    timeout=300)
+    run = json.loads(out)["runs"][0]
+    assert run["turns"] == 2 and run["seats"][0]["reason"] == "finished", err
+    lengths = [int(line) for line in (room / "lengths").read_text().split()]
+    assert len(lengths) == 6 and min(lengths[1], lengths[4]) > 1 << 20
+
+
 def test_flood_ends_with_the_run(room):
     script(room, "while True:\n    print('move ' * 1000)\n")
     out, _ = play("rabbit-runner", "s.map", 200, 1, 1, PYTHON, "bot.py")
@@ -248,6 +273,18 @@ def test_log_holds_a_grid_a_turn_in_order(room):
     assert re.findall(r"Run (\d), seed (\d)", log) == \
         [("1", "1"), ("2", "2"), ("3", "3")]
     assert log.count("#####\n#o e#\n#####\n\n\n") == 3 * (4 + 1)
+
+
+def test_log_ends_a_row_where_the_map_does(room):
+    (room / "s.map").write_text("#######\n#s\n#######\n#e#\n")
+    script(room, "import sys\nmoves = iter(('1,1 to 2,1', '2,1 to 3,1', ''))\n"
+           "for line in sys.stdin:\n    if line.startswith('rabbits'):\n"
+           "        print(next(moves), flush=True)\n")
+    play("rabbit-runner", "--limit", 20000, "--log", "run.log", "s.map", 3, 1, 1, PYTHON, "bot.py")
+    log = (room / "run.log").read_bytes()
+    rows = [grid.split(b"\n") for grid in log.split(b"\n\n", 1)[1][:-3].split(b"\n\n\n")]
+    assert [row[1] for row in rows] == [b"#o", b"#oo", b"#o o", b"#o o"]
+    assert {(row[0], row[2], row[3]) for row in rows} == {(b"#######", b"#######", b"#e#")}
 
 
 def test_standard_error_is_kept_where_told(room):

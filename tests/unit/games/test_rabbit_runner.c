@@ -182,6 +182,12 @@ static void tells_what_it_ignores(void **state)
 		{ "move along", "no move in \"move along\"" },
 		{ "hello i am garbage", "no move in \"hello i am garbage\"" },
 		{ "a\tb\x1b", "no move in \"a b \"" },
+		{ "caf\xc3\xa9 \xf0\x9f\x90\xb0 ready",
+		  "no move in \"caf\xc3\xa9 \xf0\x9f\x90\xb0 ready\"" },
+		{ "del\x7f and csi\xc2\x9b.", "no move in \"del  and csi .\"" },
+		/* half a pair, and what is right beside such halves */
+		{ "a\xed\xa0\x80z \xed\x9f\xbf \xee\x80\x80",
+		  "no move in \"a?z \xed\x9f\xbf \xee\x80\x80\"" },
 		{ "move 1,1 to (1,2)", "no move in \"move 1,1 to (1,2)\"" },
 		/* 59 bytes and one of two, which is not cut in the middle */
 		{ "01234567890123456789012345678901234567890123456789012345678"
@@ -376,7 +382,9 @@ static void admits_maps_that_make_sense(void **state)
 		{ "#c.e#", -EINVAL },
 		{ "", -EINVAL },
 	};
-	struct game_setup setup = { .seed = "1", .bot_seed = "1", .seats = 1 };
+	struct game_setup setup = {
+		.seed = "1", .bot_seed = "1", .seats = 1, .params = { 500 }
+	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -386,6 +394,141 @@ static void admits_maps_that_make_sense(void **state)
 		assert_int_equal(game->admit(map, &setup, &error), cases[i].rc);
 		game->map_free(map);
 	}
+}
+
+static int admit(const char *text, int64_t turns, struct game_error *error)
+{
+	struct game_setup setup = {
+		.seed = "1", .bot_seed = "1", .seats = 1, .params = { turns }
+	};
+	struct game_map *map = read_map(text);
+	int rc = game->admit(map, &setup, error);
+
+	game->map_free(map);
+	return rc;
+}
+
+/* What got off the map is slow to move: a ladder's lets few robots out. */
+static void admits_no_crowd_that_may_leave_the_map(void **state)
+{
+	static const struct {
+		const char *map;
+		const char *gap; /* NULL: it is closed */
+	} cases[] = {
+		{ "#####\n#s e#\n#####\n", NULL },
+		{ "  #####\n; no row\n #s e#\n\n#####", NULL },
+		/* an exit in the wall lets no rabbit out */
+		{ "#####\n#s  e\n#####\n", NULL },
+		/* rows of several lengths, and no floor beside their ends */
+		{ "####\n#s ####\n# e   #\n#######\n##\n", NULL },
+		{ "#s e#\n#####\n", "1,0" },
+		{ "#####\n#s e#\n# ###\n", "1,2" },
+		{ "#####\ns  e#\n#####\n", "0,1" },
+		{ "#####\n#e s\n#####\n", "3,1" },
+		{ "###\n#s  e#\n######\n", "3,1" },
+		{ "######\n#se  #\n###\n", "3,1" },
+	};
+	enum { ROWS = 12, COLUMNS = 302 };
+	char crowd[ROWS * (COLUMNS + 1) + 1] = "";
+	struct game_error error;
+	char says[80];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		/* so few do no harm */
+		assert_int_equal(admit(cases[i].map, 500, &error), 0);
+		if (cases[i].gap == NULL) {
+			assert_int_equal(admit(cases[i].map, 100000, &error),
+					 0);
+			continue;
+		}
+		assert_int_equal(admit(cases[i].map, 2000, &error), -EINVAL);
+		(void)snprintf(says, sizeof(says),
+			       "the outer wall has a gap at %s, where 2000 "
+			       "rabbits",
+			       cases[i].gap);
+		assert_memory_equal(error.text, says, strlen(says));
+	}
+	/* crushers go through an exit, and a wall keeps them */
+	for (unsigned y = 0; y < ROWS; y++) {
+		char *row = crowd + y * (COLUMNS + 1);
+
+		memset(row, y == 0 || y == ROWS - 1 ? '#' : 'c', COLUMNS);
+		row[0] = '#';
+		row[COLUMNS - 1] = '#';
+		row[COLUMNS] = '\n';
+	}
+	memcpy(crowd + COLUMNS + 1, "#se", 3);
+	assert_int_equal(admit(crowd, 500, &error), 0);
+	crowd[COLUMNS + 1] = 'e';
+	assert_int_equal(admit(crowd, 500, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "an exit at 0,1, where 2998 "));
+}
+
+/* A square of SIDE with a wall around, a start on every STEP-th place. */
+static char *square(unsigned side, unsigned step)
+{
+	char *text = malloc((size_t)side * (side + 1) + 1);
+	char *to = text;
+
+	for (unsigned y = 0; y < side; y++) {
+		for (unsigned x = 0; x < side; x++) {
+			bool is_wall = x == 0 || y == 0 || x == side - 1 ||
+				       y == side - 1;
+
+			*to++ = is_wall                      ? '#'
+				: x == 1 && y == 1           ? 'e'
+				: (y * side + x) % step == 0 ? 's'
+							     : '.';
+		}
+		*to++ = '\n';
+	}
+	*to = '\0';
+	return text;
+}
+
+/* A bot that brings no rabbit home must not be able to void its match. */
+static void admits_no_map_whose_rabbits_outgrow_a_line(void **state)
+{
+	char *text = square(500, 100);
+	struct game_error error;
+
+	(void)state;
+	assert_int_equal(admit(text, 40, &error), 0);
+	assert_int_equal(admit(text, 1000, &error), -EINVAL);
+	assert_non_null(strstr(error.text,
+			       "starts in 1000 turns may leave 248004 rabbits "
+			       "on the map"));
+	free(text);
+	/* however long it takes: they are no more than there are cells */
+	text = square(300, 100);
+	assert_int_equal(admit(text, 100000, &error), 0);
+	free(text);
+}
+
+/* Play until the floor is full of rabbits, and see what that takes. */
+static void costs_what_a_crowd_of_rabbits_takes(void **state)
+{
+	char *text = square(40, 15);
+	struct game_setup setup = {
+		.seed = "1", .bot_seed = "1", .seats = 1, .params = { 500 }
+	};
+	struct game_map *map = read_map(text);
+	size_t crowd = game->cost(map, &setup);
+
+	(void)state;
+	setup.params[0] = 1;
+	/* all 1,444 cells against the first turn's 95, 54 bytes each */
+	assert_true(crowd - game->cost(map, &setup) > 1300 * 6 * 9);
+	setup.params[0] = 100000;
+	assert_int_equal(game->cost(map, &setup), crowd);
+	game->map_free(map);
+	free(text);
+	/* out there they are in two sorted lists as well */
+	map = read_map("#s.e#");
+	setup.params[0] = 1000;
+	assert_true(game->cost(map, &setup) > 1000 * (6 * 9 + 4 * 8));
+	game->map_free(map);
 }
 
 /* One long row and many short ones: small file, enormous rectangle. */
@@ -501,6 +644,9 @@ int main(void)
 		cmocka_unit_test(refuses_a_wrong_setup),
 		cmocka_unit_test(hands_the_seed_over_as_python_prints_it),
 		cmocka_unit_test(admits_maps_that_make_sense),
+		cmocka_unit_test(admits_no_crowd_that_may_leave_the_map),
+		cmocka_unit_test(admits_no_map_whose_rabbits_outgrow_a_line),
+		cmocka_unit_test(costs_what_a_crowd_of_rabbits_takes),
 		cmocka_unit_test(refuses_a_rectangle_that_is_too_large),
 		cmocka_unit_test(plays_on_a_map_without_rows),
 		cmocka_unit_test(paints_the_text_log),

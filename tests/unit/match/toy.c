@@ -131,6 +131,12 @@ static bool is_word(const char *text, size_t len, const char *word)
 	return len == strlen(word) && memcmp(text, word, len) == 0;
 }
 
+static void fill(struct buf *lines, unsigned mib)
+{
+	for (unsigned i = 0; i < mib * 1024; i++)
+		buf_add_format(lines, "%01023d\n", 0);
+}
+
 static void reply(struct game_state *state, struct game_out *out, unsigned seat,
 		  const char *text, size_t len)
 {
@@ -146,8 +152,9 @@ static void reply(struct game_state *state, struct game_out *out, unsigned seat,
 	} else if (is_word(text, len, "end")) {
 		game_over(state, out);
 	} else if (is_word(text, len, "flood")) {
-		for (unsigned i = 0; i < 2048; i++)
-			buf_add_format(&out->lines[seat], "%01023d\n", 0);
+		fill(&out->lines[seat], 2);
+	} else if (is_word(text, len, "drown")) {
+		fill(&out->lines[seat], 65);
 	}
 }
 

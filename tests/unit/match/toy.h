@@ -11,6 +11,7 @@
  *	out	the seat's game is over
  *	end	the match is over
  *	flood	the seat is sent 2 MiB
+ *	drown	the seat is sent 65 MiB
  * A seat that is late `late` times is suspended; one that is gone is out.
  */
 #ifndef HILL_TESTS_MATCH_TOY_H
