@@ -33,119 +33,27 @@ int64_t tournament_instance_seed(uint64_t seed, uint32_t instance)
 	return (int64_t)(tournament_mix(~seed, instance) >> 1);
 }
 
-static const char *const format_words[] = {
-	[TOURNAMENT_CONTEST] = "contest",
-	[TOURNAMENT_ROUND_ROBIN] = "round-robin",
-	[TOURNAMENT_SWISS] = "swiss",
-	[TOURNAMENT_SINGLE] = "single-elimination",
-	[TOURNAMENT_DOUBLE] = "double-elimination",
-};
-
-const char *tournament_format_word(enum tournament_format format)
-{
-	return format_words[format];
-}
-
-int tournament_format_find(const char *word, enum tournament_format *ret)
-{
-	for (int i = 0; i < TOURNAMENT_NFORMATS; i++)
-		if (strcmp(format_words[i], word) == 0) {
-			*ret = (enum tournament_format)i;
-			return 0;
-		}
-	return -EINVAL;
-}
-
-static bool is_elimination(enum tournament_format format)
-{
-	return format == TOURNAMENT_SINGLE || format == TOURNAMENT_DOUBLE;
-}
-
-bool tournament_is_best_of(enum tournament_format format)
-{
-	return format == TOURNAMENT_SWISS || is_elimination(format);
-}
-
-unsigned tournament_turns(const struct tournament_rules *rules)
-{
-	if (rules->seats == 1 || rules->is_rotated)
-		return rules->group;
-	return 1;
-}
-
 /* Sets that a pairing can come to. */
 static uint32_t max_sets(const struct tournament_rules *rules)
 {
-	return rules->sets +
-	       (is_elimination(rules->format) ? TOURNAMENT_EXTRA_SETS : 0);
+	return rules->sets + (tournament_is_elimination(rules->format)
+				      ? TOURNAMENT_EXTRA_SETS
+				      : 0);
 }
 
-static const char *refuse_shape(const struct tournament_rules *rules,
-				unsigned entrants)
+static void grow(struct tournament *tournament, size_t room)
 {
-	if (rules->seats < 1 || rules->seats > LIMIT_SEATS)
-		return "a match has 1 to 8 seats";
-	if (rules->sets < 1 || rules->sets > TOURNAMENT_SETS_MAX)
-		return "a pairing has 1 to 99 sets";
-	if (rules->format == TOURNAMENT_CONTEST) {
-		if (rules->seats != 1)
-			return "a contest is for games of one seat";
-		if (rules->group != 1 || rules->sets != 1)
-			return "a contest has neither groups nor sets";
-	} else if (rules->group < 2 || rules->group > LIMIT_SEATS) {
-		return "a pairing has 2 to 8 entrants";
-	}
-	if (rules->seats > 1 && rules->group != rules->seats)
-		return "a pairing has as many entrants as the game has seats";
-	if (is_elimination(rules->format) && rules->group != 2)
-		return "an elimination is for pairings of 2";
-	if (entrants < rules->group || entrants < 2)
-		return "there are too few entrants";
-	if (entrants > TOURNAMENT_ENTRANTS_MAX)
-		return "there are more than 1024 entrants";
-	if (rules->has_third && rules->format != TOURNAMENT_SINGLE)
-		return "only a single elimination has a third place pairing";
-	if (rules->is_rotated && rules->seats == 1)
-		return "a game of one seat has nothing to rotate";
-	return NULL;
+	tournament->room = room;
+	tournament->pairings = xreallocarray(tournament->pairings, room,
+					     sizeof(*tournament->pairings));
+	tournament->sets = xreallocarray(tournament->sets, room,
+					 sizeof(*tournament->sets));
 }
 
-const char *tournament_refusal(const struct tournament_rules *rules,
-			       unsigned entrants)
+void tournament_reserve(struct tournament *tournament, size_t pairings)
 {
-	const char *why = refuse_shape(rules, entrants);
-	uint64_t least, most;
-
-	if (why != NULL)
-		return why;
-	switch (rules->format) {
-	case TOURNAMENT_CONTEST:
-		if (rules->rounds < 1 || rules->rounds > TOURNAMENT_ROUNDS_MAX)
-			return "a contest has 1 to 10000 instances";
-		break;
-	case TOURNAMENT_SWISS:
-		if (rules->rounds < 1)
-			return "a Swiss tournament has at least 1 round";
-		if (rules->group == 2 &&
-		    rules->rounds > entrants - (entrants % 2 == 0))
-			return "in so many rounds somebody meets somebody "
-			       "twice";
-		if (rules->rounds > TOURNAMENT_ENTRANTS_MAX)
-			return "there are more than 1024 rounds";
-		break;
-	case TOURNAMENT_ROUND_ROBIN:
-	case TOURNAMENT_SINGLE:
-	case TOURNAMENT_DOUBLE:
-		if (rules->rounds != 0)
-			return "rounds are for a contest or Swiss";
-		break;
-	case TOURNAMENT_NFORMATS:
-		return "there is no such format";
-	}
-	tournament_count(rules, entrants, &least, &most);
-	if (most > TOURNAMENT_MATCHES_MAX)
-		return "there would be more than 100000 matches";
-	return NULL;
+	if (tournament->room - tournament->npairings < pairings)
+		grow(tournament, tournament->npairings + pairings);
 }
 
 static uint32_t add_pairing(struct tournament *tournament, uint32_t round,
@@ -153,15 +61,8 @@ static uint32_t add_pairing(struct tournament *tournament, uint32_t round,
 {
 	size_t i = tournament->npairings;
 
-	if (i == tournament->room) {
-		tournament->room = tournament->room == 0 ? 64 : 2 * i;
-		tournament->pairings =
-			xreallocarray(tournament->pairings, tournament->room,
-				      sizeof(*tournament->pairings));
-		tournament->sets =
-			xreallocarray(tournament->sets, tournament->room,
-				      sizeof(*tournament->sets));
-	}
+	if (i == tournament->room)
+		grow(tournament, i == 0 ? 64 : 2 * i);
 	tournament->npairings++;
 	tournament->pairings[i] = (struct tournament_pairing){
 		.number = (uint32_t)i, .round = round, .bracket = bracket
@@ -179,6 +80,7 @@ uint32_t tournament_pair(struct tournament *tournament, uint32_t round,
 	struct tournament_pairing *pairing = &tournament->pairings[number];
 
 	pairing->is_ready = true;
+	tournament->npairings_known++;
 	pairing->nentrants = count;
 	memcpy(pairing->entrants, entrants, count * sizeof(*entrants));
 	return number;
@@ -208,6 +110,7 @@ struct tournament *tournament_new(const struct tournament_rules *rules,
 {
 	struct tournament *tournament = xcalloc(1, sizeof(*tournament));
 
+	/* Else it could be of any size. */
 	assert(tournament_refusal(rules, entrants) == NULL);
 	tournament->rules = *rules;
 	tournament->ops = all_ops[rules->format];
@@ -229,6 +132,7 @@ void tournament_free(struct tournament *tournament)
 	free(tournament->sets);
 	free(tournament->pairings);
 	free(tournament->ways);
+	tournament_swiss_free(tournament->swiss);
 	free(tournament->out_rounds);
 	free(tournament);
 }
@@ -347,6 +251,9 @@ void tournament_decide(struct tournament *tournament, uint32_t number)
 	}
 	pairing->is_done = true;
 	tournament->pairings_done++;
+	while (tournament->first_open < tournament->npairings &&
+	       tournament->pairings[tournament->first_open].is_done)
+		tournament->first_open++;
 	tournament->ops->advance(tournament, number);
 }
 
@@ -398,28 +305,96 @@ int tournament_add_stored(struct tournament *tournament,
 	return tournament_add(tournament, result);
 }
 
-int tournament_take_back(struct tournament *tournament, uint32_t number,
-			 uint32_t set, uint32_t turn)
+/* Take the result at TURN away; whether its set was done before. */
+static bool clear_turn(struct tournament *tournament, uint32_t number,
+		       uint32_t set, uint32_t turn)
 {
 	unsigned nturns = tournament_turns(&tournament->rules);
+	struct tournament_turn *turns = turns_of(tournament, number, set);
 	bool was_set_done = true;
-	struct tournament_pairing *pairing;
-	struct tournament_match match;
-	struct tournament_turn *turns;
 
-	if (tournament_match_at(tournament, number, set, turn, &match) != 0)
-		return -ENOENT;
-	turns = turns_of(tournament, number, set);
-	if (!turns[turn].is_done)
-		return -ENOENT;
 	for (unsigned i = 0; i < nturns; i++)
 		was_set_done = was_set_done && turns[i].is_done;
 	turns[turn] = (struct tournament_turn){ 0 };
 	tournament->matches_done--;
-	if (!was_set_done)
+	if (was_set_done)
+		tournament->pairings[number].sets_done--;
+	return was_set_done;
+}
+
+static bool has_result(struct tournament *tournament, uint32_t number,
+		       uint32_t set, uint32_t turn)
+{
+	struct tournament_match match;
+
+	return tournament_match_at(tournament, number, set, turn, &match) ==
+		       0 &&
+	       turns_of(tournament, number, set)[turn].is_done;
+}
+
+/* Whether something was made of what SET of a pairing came to. */
+static bool is_built_on(struct tournament *tournament, uint32_t number,
+			uint32_t set)
+{
+	const struct tournament_pairing *pairing =
+		&tournament->pairings[number];
+	unsigned nturns = tournament_turns(&tournament->rules);
+
+	if (!tournament_is_best_of(tournament->rules.format))
+		return false;
+	if (pairing->is_done && (tournament->rules.format != TOURNAMENT_SWISS ||
+				 pairing->round < tournament->rounds_made))
+		return true;
+	/* The next set is begun when it is known that one is needed. */
+	for (unsigned i = 0; i < nturns; i++)
+		if (has_result(tournament, number, set + 1, i))
+			return true;
+	return false;
+}
+
+int tournament_forget(struct tournament *tournament, uint32_t number,
+		      uint32_t set, uint32_t turn)
+{
+	struct tournament_pairing *pairing;
+
+	if (!has_result(tournament, number, set, turn))
+		return -ENOENT;
+	if (is_built_on(tournament, number, set))
+		return -ESTALE;
+	pairing = &tournament->pairings[number];
+	if (!clear_turn(tournament, number, set, turn) || !pairing->is_done)
+		return 0;
+	pairing->is_done = false;
+	memset(pairing->half_points, 0, sizeof(pairing->half_points));
+	tournament->pairings_done--;
+	if (number < tournament->first_open)
+		tournament->first_open = number;
+	return 0;
+}
+
+int tournament_set_out(struct tournament *tournament, uint32_t entrant,
+		       uint32_t round)
+{
+	if (tournament->out_rounds[entrant] == round)
+		return 0;
+	if (tournament->rules.format == TOURNAMENT_SWISS &&
+	    (tournament->out_rounds[entrant] != 0 ||
+	     tournament->rounds_made >= round))
+		return -ESTALE;
+	tournament->out_rounds[entrant] = round;
+	return 0;
+}
+
+int tournament_take_back(struct tournament *tournament, uint32_t number,
+			 uint32_t set, uint32_t turn)
+{
+	struct tournament_pairing *pairing;
+
+	if (!has_result(tournament, number, set, turn))
+		return -ENOENT;
+	if (!clear_turn(tournament, number, set, turn))
 		return 0;
 	pairing = &tournament->pairings[number];
-	pairing->sets_done--;
 	tournament->sets[number].taken_back++;
 	if (!pairing->is_done || tournament_is_decided(tournament, number))
 		return 0;
@@ -438,7 +413,8 @@ size_t tournament_next(const struct tournament *tournament,
 
 	/* The first cycle of a round robin before the second. */
 	for (uint32_t set = 0; set < nsets; set++)
-		for (uint32_t i = 0; i < tournament->npairings; i++) {
+		for (uint32_t i = (uint32_t)tournament->first_open;
+		     i < tournament->npairings; i++) {
 			const struct tournament_turn *turns =
 				tournament->sets[i].turns;
 
@@ -476,15 +452,15 @@ size_t tournament_undecided(const struct tournament *tournament)
 
 uint32_t tournament_round(const struct tournament *tournament)
 {
-	uint32_t round = 1;
+	size_t i = tournament->first_open;
 
-	for (size_t i = 0; i < tournament->npairings; i++) {
-		round = tournament->pairings[i].round;
-		if (!tournament->pairings[i].is_done &&
-		    !tournament->pairings[i].is_undecided)
-			break;
-	}
-	return round;
+	while (i < tournament->npairings &&
+	       (tournament->pairings[i].is_done ||
+		tournament->pairings[i].is_undecided))
+		i++;
+	if (i == tournament->npairings)
+		i--;
+	return tournament->npairings == 0 ? 1 : tournament->pairings[i].round;
 }
 
 const struct tournament_pairing *tournament_pairings(
@@ -492,6 +468,11 @@ const struct tournament_pairing *tournament_pairings(
 {
 	*ret_count = tournament->npairings;
 	return tournament->pairings;
+}
+
+size_t tournament_known(const struct tournament *tournament)
+{
+	return tournament->npairings_known;
 }
 
 uint32_t tournament_matches_done(const struct tournament *tournament)

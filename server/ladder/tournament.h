@@ -43,6 +43,7 @@ enum {
 	TOURNAMENT_MATCHES_MAX = 100000,
 	TOURNAMENT_SETS_MAX = 99,
 	TOURNAMENT_ROUNDS_MAX = 10000,
+	TOURNAMENT_SWISS_MAX = 40960, /* entrants times rounds */
 	TOURNAMENT_TIE_BREAKS = 4,
 	TOURNAMENT_EXTRA_SETS = 2 /* when an elimination pairing is level */
 };
@@ -146,10 +147,17 @@ struct tournament;
 
 /*
  * Why these rules make no tournament of ENTRANTS entrants: a text for people,
- * static; NULL when they do.
+ * static; NULL when they do. It costs next to nothing.
  */
 const char *tournament_refusal(const struct tournament_rules *rules,
 			       unsigned entrants) WARN_UNUSED;
+/*
+ * Likewise why no new one should be made: a round robin of tables is laid out
+ * to count them, and a Swiss tournament has only so many rounds as can be made
+ * anew in some milliseconds, when a match of an early one becomes void.
+ */
+const char *tournament_plan_refusal(const struct tournament_rules *rules,
+				    unsigned entrants) WARN_UNUSED;
 /*
  * Rules that tournament_refusal() has not refused. OUT_ROUNDS (borrowed for
  * the call, may be NULL): by entrant the first round it is not paired in any
@@ -174,6 +182,19 @@ int tournament_add(struct tournament *tournament,
 int tournament_add_stored(struct tournament *tournament,
 			  const struct tournament_result *result,
 			  const uint32_t *entrants) WARN_UNUSED;
+/*
+ * The result of a match counts no more, and the match is to be played again.
+ * 0; -ENOENT it has no result; -ESTALE a later set, pairing or round has come
+ * of it: then nothing has changed, and the tournament is to be built anew.
+ */
+int tournament_forget(struct tournament *tournament, uint32_t pairing,
+		      uint32_t set, uint32_t turn) WARN_UNUSED;
+/*
+ * ENTRANT withdraws: as if tournament_new() had been told that ROUND. 0;
+ * -ESTALE it is in that round already, or was out: likewise.
+ */
+int tournament_set_out(struct tournament *tournament, uint32_t entrant,
+		       uint32_t round) WARN_UNUSED;
 /*
  * The result of a match counts no more, and the match is not played again: who
  * meets whom later stays as it was, the table is made of the rest. For a
@@ -201,6 +222,8 @@ uint32_t tournament_round(const struct tournament *tournament);
 /* All pairings known so far, by number; borrowed until the next add. */
 const struct tournament_pairing *tournament_pairings(
 	const struct tournament *tournament, size_t *ret_count);
+/* Of these, how many have their entrants: it grows when a pairing is made. */
+size_t tournament_known(const struct tournament *tournament);
 /* Matches that have a result. */
 uint32_t tournament_matches_done(const struct tournament *tournament);
 /*

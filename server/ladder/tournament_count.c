@@ -4,6 +4,7 @@
 
 #include "server/ladder/tournament_internal.h"
 
+/* So many pairings of a round robin, as they are laid out. */
 static uint64_t round_robin_pairings(const struct tournament_rules *rules,
 				     unsigned entrants)
 {
@@ -18,8 +19,17 @@ static uint64_t round_robin_pairings(const struct tournament_rules *rules,
 	return count;
 }
 
-void tournament_count(const struct tournament_rules *rules, unsigned entrants,
-		      uint64_t *ret_min, uint64_t *ret_max)
+/* Everybody sits at so many tables that it can have met all others. */
+static uint64_t least_tables(unsigned entrants, unsigned group)
+{
+	uint64_t each = (entrants - 1 + group - 2) / (group - 1);
+
+	return (entrants * each + group - 1) / group;
+}
+
+/* PAIRINGS are those of a round robin. */
+static void count(const struct tournament_rules *rules, unsigned entrants,
+		  uint64_t pairings, uint64_t *ret_min, uint64_t *ret_max)
 {
 	uint64_t turns = tournament_turns(rules), least = 0, most = 0;
 	uint64_t fewest_sets = rules->sets / 2 + 1, most_sets = rules->sets;
@@ -30,7 +40,7 @@ void tournament_count(const struct tournament_rules *rules, unsigned entrants,
 		fewest_sets = most_sets;
 		break;
 	case TOURNAMENT_ROUND_ROBIN:
-		least = most = round_robin_pairings(rules, entrants);
+		least = most = pairings;
 		fewest_sets = most_sets;
 		break;
 	case TOURNAMENT_SWISS:
@@ -54,4 +64,26 @@ void tournament_count(const struct tournament_rules *rules, unsigned entrants,
 	}
 	*ret_min = least * fewest_sets * turns;
 	*ret_max = most * most_sets * turns;
+}
+
+void tournament_count(const struct tournament_rules *rules, unsigned entrants,
+		      uint64_t *ret_min, uint64_t *ret_max)
+{
+	uint64_t pairings = rules->format == TOURNAMENT_ROUND_ROBIN
+				    ? round_robin_pairings(rules, entrants)
+				    : 0;
+
+	count(rules, entrants, pairings, ret_min, ret_max);
+}
+
+uint64_t tournament_count_roughly(const struct tournament_rules *rules,
+				  unsigned entrants)
+{
+	uint64_t pairings = rules->format == TOURNAMENT_ROUND_ROBIN
+				    ? least_tables(entrants, rules->group)
+				    : 0;
+	uint64_t least, most;
+
+	count(rules, entrants, pairings, &least, &most);
+	return most;
 }

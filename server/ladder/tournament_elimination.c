@@ -207,6 +207,7 @@ static void fill(struct tournament *tournament, int64_t to, unsigned place,
 	has_second = pairing->entrants[1] != TOURNAMENT_NOBODY;
 	pairing->is_ready = has_first && has_second;
 	pairing->nentrants = has_first + has_second;
+	tournament->npairings_known++;
 	if (pairing->is_ready)
 		return;
 	if (has_second)

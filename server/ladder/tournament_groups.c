@@ -20,7 +20,9 @@ enum { TRIES = 64 };
 struct search {
 	unsigned n;
 	unsigned group;
-	int *need; /* by difference 1 .. n / 2: meetings that are missing */
+	int *need;  /* by difference 1 .. n / 2: meetings that are missing */
+	int *ring;  /* at [d] and [n + d]: what the difference d is worth now */
+	int *gains; /* by number: of it beside the block */
 	uint64_t seed;
 	uint64_t drawn;
 };
@@ -44,6 +46,12 @@ static int worth(const struct search *search, unsigned d)
 	return 2 * d == search->n ? 2 : 1;
 }
 
+/* What one more of difference D gains. */
+static int gain_of(const struct search *search, unsigned d)
+{
+	return search->need[d] > 0 ? 2 : search->need[d] - 1;
+}
+
 /* Take the differences of NUMBER to the block; the gain of it. */
 static int take(struct search *search, const uint32_t *block, unsigned count,
 		uint32_t number)
@@ -53,7 +61,7 @@ static int take(struct search *search, const uint32_t *block, unsigned count,
 	for (unsigned i = 0; i < count; i++) {
 		unsigned d = difference(search, block[i], number);
 
-		gain += search->need[d] > 0 ? 2 : search->need[d] - 1;
+		gain += gain_of(search, d);
 		search->need[d] -= worth(search, d);
 	}
 	return gain;
@@ -69,31 +77,79 @@ static void put_back(struct search *search, const uint32_t *block,
 	}
 }
 
+static void fill_ring(struct search *search)
+{
+	unsigned n = search->n;
+
+	for (unsigned d = 1; d <= n / 2; d++) {
+		int gain = gain_of(search, d);
+
+		search->ring[d] = search->ring[n - d] = gain;
+		search->ring[n + d] = search->ring[2 * n - d] = gain;
+	}
+}
+
+/* NUMBER, as far as two of the block are equally far from it: then less. */
+static void correct(struct search *search, const uint32_t *block,
+		    unsigned count, uint32_t number)
+{
+	search->gains[number] = take(search, block, count, number);
+	put_back(search, block, count, number);
+}
+
+/*
+ * The gain of each number beside the block. Each difference is looked up as it
+ * stands now, without a branch; only who is as far from one of the block as
+ * from another takes a difference twice.
+ */
+static void fill_gains(struct search *search, const uint32_t *block,
+		       unsigned count)
+{
+	unsigned n = search->n;
+	int *gains = search->gains;
+
+	fill_ring(search);
+	memset(gains, 0, n * sizeof(*gains));
+	for (unsigned k = 0; k < count; k++) {
+		const int *ring = &search->ring[n - block[k]];
+
+		for (unsigned i = 0; i < n; i++)
+			gains[i] += ring[i];
+	}
+	for (unsigned a = 0; a < count; a++)
+		for (unsigned b = 0; b < a; b++) {
+			unsigned sum = block[a] + block[b];
+
+			if (sum % 2 == 0)
+				correct(search, block, count, sum / 2);
+			if ((sum + n) % 2 == 0)
+				correct(search, block, count,
+					(sum + n) / 2 % n);
+			if (sum % 2 == 0 && n % 2 == 0)
+				correct(search, block, count,
+					(sum / 2 + n / 2) % n);
+		}
+	for (unsigned k = 0; k < count; k++)
+		gains[block[k]] = INT32_MIN;
+}
+
 /* The number that goes best with the block so far. */
 static uint32_t best_number(struct search *search, const uint32_t *block,
 			    unsigned count)
 {
-	unsigned offset = draw(search, search->n);
-	uint32_t best = 0;
-	int best_gain = INT32_MIN;
+	unsigned n = search->n, offset = draw(search, n);
+	int best = INT32_MIN;
 
-	for (unsigned i = 0; i < search->n; i++) {
-		uint32_t number = (offset + i) % search->n;
-		bool is_in = false;
-		int gain;
-
-		for (unsigned k = 0; k < count; k++)
-			is_in |= block[k] == number;
-		if (is_in)
-			continue;
-		gain = take(search, block, count, number);
-		put_back(search, block, count, number);
-		if (gain > best_gain) {
-			best_gain = gain;
-			best = number;
-		}
-	}
-	return best;
+	fill_gains(search, block, count);
+	for (unsigned i = 0; i < n; i++)
+		best = search->gains[i] > best ? search->gains[i] : best;
+	for (unsigned i = offset; i < n; i++)
+		if (search->gains[i] == best)
+			return i;
+	for (unsigned i = 0; i < offset; i++)
+		if (search->gains[i] == best)
+			return i;
+	abort(); /* it is one of them */
 }
 
 /* A block that has difference FIRST; what it gains. Needs are as before. */
@@ -171,9 +227,13 @@ size_t tournament_groups(unsigned entrants, unsigned group, unsigned meetings,
 		return meetings;
 	}
 	search.need = xcalloc(entrants / 2 + 1, sizeof(*search.need));
+	search.ring = xcalloc(2 * (size_t)entrants, sizeof(*search.ring));
+	search.gains = xcalloc(entrants, sizeof(*search.gains));
 	for (unsigned d = 1; d <= entrants / 2; d++)
 		search.need[d] = (int)meetings;
 	count = develop(&search, ret);
 	free(search.need);
+	free(search.ring);
+	free(search.gains);
 	return count;
 }

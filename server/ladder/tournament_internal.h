@@ -10,6 +10,7 @@
 #define HILL_LADDER_TOURNAMENT_INTERNAL_H
 
 #include "server/ladder/tournament.h"
+#include "server/ladder/tournament_bits.h"
 
 /* A seat that stays empty: the loser of a bye. */
 #define TOURNAMENT_NOBODY UINT32_MAX
@@ -41,8 +42,11 @@ struct tournament {
 	size_t npairings;
 	size_t room;
 	size_t pairings_done;
+	size_t npairings_known; /* whose entrants are */
 	uint32_t matches_done;
-	unsigned rounds_made; /* Swiss */
+	size_t first_open;              /* pairings before it are done */
+	unsigned rounds_made;           /* Swiss */
+	struct tournament_swiss *swiss; /* owned; or NULL */
 	/* Eliminations: where the winner and the loser of a pairing go. */
 	struct tournament_way *ways; /* owned */
 	bool is_over;                /* no more pairings will be made */
@@ -78,8 +82,6 @@ uint32_t tournament_pair_later(struct tournament *tournament, uint32_t round,
 /* ENTRANT meets nobody in ROUND: full points, no match. */
 uint32_t tournament_bye(struct tournament *tournament, uint32_t round,
 			uint32_t entrant);
-/* Whether pairings are won by the best of their sets. */
-bool tournament_is_best_of(enum tournament_format format);
 /* A well mixed 64-bit number of two others. */
 uint64_t tournament_mix(uint64_t seed, uint64_t number);
 
@@ -91,6 +93,25 @@ void tournament_decide(struct tournament *tournament, uint32_t pairing);
 /* The seat of entrant A (of the pairing) in a match of a shared game. */
 unsigned tournament_seat_of(const struct tournament *tournament, unsigned a,
 			    uint32_t set, uint32_t turn);
+
+/* Room for that many pairings more: an add costs the same as any other then. */
+void tournament_reserve(struct tournament *tournament, size_t pairings);
+
+/* ---- tournament_rules.c, tournament_count.c ---- */
+
+/* Whether pairings are won by the best of their sets. */
+bool tournament_is_best_of(enum tournament_format format);
+bool tournament_is_elimination(enum tournament_format format);
+/*
+ * The most matches, as far as a formula says it: of a round robin of tables
+ * there are at least as many.
+ */
+uint64_t tournament_count_roughly(const struct tournament_rules *rules,
+				  unsigned entrants);
+
+/* ---- tournament_swiss*.c ---- */
+
+void tournament_swiss_free(struct tournament_swiss *swiss);
 
 /* ---- tournament_points.c ---- */
 
@@ -126,13 +147,55 @@ size_t tournament_groups(unsigned entrants, unsigned group, unsigned meetings,
 
 /* ---- tournament_matching.c ---- */
 
+/* Nodes below COUNT, which of them may be paired, and which are. */
+struct tournament_graph {
+	unsigned count;
+	unsigned words;  /* of a set of nodes */
+	unsigned nin;    /* nodes that are in */
+	uint64_t *rows;  /* owned; a set a node: whom it may be paired with */
+	uint64_t *in;    /* owned, as all that follows */
+	uint64_t *alone; /* of those in: without a mate */
+	uint32_t *mates; /* by node; count: none */
+	/*
+	 * After a tournament_match_one() that found no mate for its node: who
+	 * could be without one instead, nobody else losing theirs.
+	 */
+	uint64_t *even;
+	uint64_t *odd; /* scratch, as the rest */
+	uint32_t *parents;
+	uint32_t *bases;
+	uint32_t *queue;
+	uint32_t *marks; /* against mark */
+	uint32_t mark;
+	uint32_t *trail;
+};
+
+/* None is in. tournament_graph_release(). */
+void tournament_graph_init(struct tournament_graph *graph, unsigned count);
+void tournament_graph_release(struct tournament_graph *graph);
+void tournament_graph_add(struct tournament_graph *graph, uint32_t node);
+/* A and B may be paired with each other. */
+void tournament_graph_allow(struct tournament_graph *graph, uint32_t a,
+			    uint32_t b);
+bool tournament_graph_may(const struct tournament_graph *graph, uint32_t a,
+			  uint32_t b);
+/* NODE is not in any more. Returns its mate, who is alone now; count: none. */
+uint32_t tournament_graph_drop(struct tournament_graph *graph, uint32_t node);
 /*
- * A graph of COUNT nodes: pairs[a * count + b] is whether a and b may meet.
- * Whether those with is_in[] can be paired up perfectly; then mates[] says how
- * (COUNT for those who are not in). Edmonds' blossoms, begun from what mates[]
- * already holds.
+ * Pair up as many as can be, those who have mates keeping some. Whether no
+ * more than MOST_ALONE are left; when not, more could be paired yet.
  */
-bool tournament_match_perfect(const bool *pairs, unsigned count,
-			      const bool *is_in, uint32_t *mates) WARN_UNUSED;
+bool tournament_match_all(struct tournament_graph *graph,
+			  unsigned most_alone) WARN_UNUSED;
+/* A mate for NODE, who is alone; whoever else had one has one then. */
+bool tournament_match_one(struct tournament_graph *graph,
+			  uint32_t node) WARN_UNUSED;
+/*
+ * Likewise without WHO, who has a mate: that one and NODE, who is alone, get
+ * mates by one exchange at most, and WHO is not in any more. When it finds no
+ * such exchange there may be a longer one.
+ */
+bool tournament_match_near(struct tournament_graph *graph, uint32_t node,
+			   uint32_t who) WARN_UNUSED;
 
 #endif

@@ -18,6 +18,7 @@ static void start_pairs(struct tournament *tournament)
 {
 	uint32_t n = tournament->nentrants, turning = n - (n % 2 == 0);
 
+	tournament_reserve(tournament, (size_t)n * (n - 1) / 2);
 	for (uint32_t r = 0; r < turning; r++) {
 		uint32_t pair[2] = { r, n - 1 };
 
@@ -39,28 +40,46 @@ static void start_pairs(struct tournament *tournament)
 	}
 }
 
-/* The first round in which nobody of TABLE sits yet; it is marked. */
-static uint32_t free_round(bool **busy, size_t *nrounds, unsigned n,
+/* The first round in which nobody of TABLE sits yet; they do now. */
+static uint32_t free_round(uint64_t *busy, unsigned words,
 			   const uint32_t *table, unsigned group)
 {
-	size_t round;
-
-	for (round = 0; round < *nrounds; round++) {
-		bool is_free = true;
+	for (unsigned w = 0; w < words; w++) {
+		uint64_t free_ones = ~UINT64_C(0);
+		uint32_t round;
 
 		for (unsigned k = 0; k < group; k++)
-			is_free &= !(*busy)[round * n + table[k]];
-		if (is_free)
-			break;
+			free_ones &= ~busy[(size_t)table[k] * words + w];
+		if (free_ones == 0)
+			continue;
+		round = w * 64 + (uint32_t)__builtin_ctzll(free_ones);
+		for (unsigned k = 0; k < group; k++)
+			bits_add(&busy[(size_t)table[k] * words], round);
+		return round;
 	}
-	if (round == *nrounds) {
-		*busy = xreallocarray(*busy, (round + 1) * n, sizeof(**busy));
-		memset(&(*busy)[round * n], 0, n * sizeof(**busy));
-		(*nrounds)++;
+	abort(); /* there are more rounds than a table can meet others */
+}
+
+/* ROUNDS of all tables, and where those of each begin: [rounds + 1]. */
+static void plan_rounds(const uint32_t *tables, size_t count, unsigned n,
+			unsigned group, uint32_t *rounds, size_t **ret)
+{
+	/* A table meets at most all others that its entrants sit at. */
+	size_t at_most = group * (count * group / n) + 1;
+	unsigned words = bits_words((unsigned)at_most), nrounds = 0;
+	uint64_t *busy = xcalloc((size_t)n * words, sizeof(*busy));
+	size_t *begins = xcalloc(at_most + 2, sizeof(*begins));
+
+	for (size_t i = 0; i < count; i++) {
+		rounds[i] = free_round(busy, words, &tables[i * group], group);
+		begins[rounds[i] + 1]++;
+		if (rounds[i] >= nrounds)
+			nrounds = rounds[i] + 1;
 	}
-	for (unsigned k = 0; k < group; k++)
-		(*busy)[round * n + table[k]] = true;
-	return (uint32_t)round;
+	for (unsigned r = 0; r < nrounds; r++)
+		begins[r + 1] += begins[r];
+	free(busy);
+	*ret = begins;
 }
 
 static void start_groups(struct tournament *tournament)
@@ -68,23 +87,22 @@ static void start_groups(struct tournament *tournament)
 	const struct tournament_rules *rules = &tournament->rules;
 	unsigned n = tournament->nentrants, group = rules->group;
 	uint32_t *tables, *rounds;
-	bool *busy = NULL;
-	size_t count, nrounds = 0;
+	size_t *begins, *order;
+	size_t count = tournament_groups(n, group, 1, rules->seed, &tables);
 
-	count = tournament_groups(n, group, 1, rules->seed, &tables);
 	rounds = xcalloc(count, sizeof(*rounds));
+	order = xcalloc(count, sizeof(*order));
+	plan_rounds(tables, count, n, group, rounds, &begins);
 	for (size_t i = 0; i < count; i++)
-		rounds[i] = free_round(&busy, &nrounds, n, &tables[i * group],
-				       group);
-	for (uint32_t r = 0; r < nrounds; r++)
-		for (size_t i = 0; i < count; i++)
-			if (rounds[i] == r)
-				(void)tournament_pair(tournament, r + 1,
-						      &tables[i * group],
-						      group);
+		order[begins[rounds[i]]++] = i;
+	tournament_reserve(tournament, count);
+	for (size_t i = 0; i < count; i++)
+		(void)tournament_pair(tournament, rounds[order[i]] + 1,
+				      &tables[order[i] * group], group);
 	free(tables);
 	free(rounds);
-	free(busy);
+	free(begins);
+	free(order);
 }
 
 static void start(struct tournament *tournament)

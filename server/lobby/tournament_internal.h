@@ -29,7 +29,6 @@ struct lobby_tournament {
 	struct match_meeting *under_way; /* owned; appointed or in play; by
 					    pairing and number */
 	size_t nunder_way;
-	size_t nleft_out; /* of row.matches; no part of the state */
 	int64_t *seeds; /* owned; sorted: drawn ones that somebody was given */
 	size_t nseeds;
 	unsigned nvoids;
@@ -54,6 +53,8 @@ size_t tournament_state_place(const struct lobby_tournament *t,
  */
 int tournament_state_add(struct lobby_tournament *t,
 			 const struct row_tournament_match *match) WARN_UNUSED;
+/* How many of T's matches are no part of its state: they do not fit. */
+size_t tournament_state_left_out(const struct lobby_tournament *t);
 /* Whether the host has made that match of T void. */
 bool tournament_state_is_void(const struct lobby_tournament *t,
 			      int64_t match_id);

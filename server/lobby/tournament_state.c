@@ -2,6 +2,7 @@
 /* tournament_state.c - what is known of a tournament, and what follows. */
 #include "server/lobby/tournament_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,9 +57,9 @@ static size_t place_of(const struct row_tournament *row,
 
 /*
  * MATCH is, or soon will be, on disk: as there, one that is for other entrants
- * takes the place of what was there.
+ * takes the place of what was there. Returns whether it did.
  */
-static void keep(struct lobby_tournament *t,
+static bool keep(struct lobby_tournament *t,
 		 const struct row_tournament_match *match)
 {
 	struct row_tournament *row = &t->row;
@@ -67,11 +68,12 @@ static void keep(struct lobby_tournament *t,
 
 	if (at < row->nmatches && by_number(&row->matches[at], match) == 0) {
 		old = &row->matches[at];
-		if (old->nseats != match->nseats ||
+		if (old->nseats == match->nseats &&
 		    memcmp(old->entrants, match->entrants,
-			   match->nseats * sizeof(match->entrants[0])) != 0)
-			*old = *match;
-		return;
+			   match->nseats * sizeof(match->entrants[0])) == 0)
+			return false;
+		*old = *match;
+		return true;
 	}
 	if (row->nmatches == t->room) {
 		t->room = t->room == 0 ? 64 : 2 * t->room;
@@ -82,6 +84,7 @@ static void keep(struct lobby_tournament *t,
 		(row->nmatches - at) * sizeof(*row->matches));
 	row->matches[at] = *match;
 	row->nmatches++;
+	return false;
 }
 
 static bool is_void(const struct row_tournament *row, int64_t match_id)
@@ -99,6 +102,15 @@ static bool is_void(const struct row_tournament *row, int64_t match_id)
 	return low < row->nvoids && row->voids[low] == match_id;
 }
 
+/* Add T's matches from FROM on, before TO, that are not in but fit by now. */
+static void add_fitting(struct lobby_tournament *t, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		(void)!tournament_add_stored(t->state,
+					     &t->row.matches[i].result,
+					     t->row.matches[i].entrants);
+}
+
 /* T's state from its row: entrants may have left, results been taken back. */
 static void rebuild(struct lobby_tournament *t)
 {
@@ -111,24 +123,47 @@ static void rebuild(struct lobby_tournament *t)
 	t->state = tournament_new(&t->row.rules, (unsigned)t->row.nentrants,
 				  out_rounds);
 	free(out_rounds);
-	t->nleft_out = 0;
-	for (size_t i = 0; i < t->row.nmatches; i++)
-		t->nleft_out += tournament_add_stored(
-					t->state, &t->row.matches[i].result,
-					t->row.matches[i].entrants) != 0;
+	add_fitting(t, 0, t->row.nmatches);
+}
+
+size_t tournament_state_left_out(const struct lobby_tournament *t)
+{
+	return t->row.nmatches - tournament_matches_done(t->state);
+}
+
+/*
+ * MATCH has been added, and others wait: those of its pairing, where a set may
+ * be known to be needed now, and all when there are pairings that were not.
+ */
+static void follow_up(struct lobby_tournament *t,
+		      const struct row_tournament_match *match, size_t known)
+{
+	struct row_tournament_match first = { .result.pairing =
+						      match->result.pairing };
+	struct row_tournament_match next = {
+		.result.pairing = match->result.pairing + 1
+	};
+
+	if (tournament_state_left_out(t) > 0 &&
+	    tournament_known(t->state) == known)
+		add_fitting(t, place_of(&t->row, &first),
+			    place_of(&t->row, &next));
+	if (tournament_state_left_out(t) > 0 &&
+	    tournament_known(t->state) != known)
+		add_fitting(t, 0, t->row.nmatches);
 }
 
 int tournament_state_add(struct lobby_tournament *t,
 			 const struct row_tournament_match *match)
 {
+	size_t known = tournament_known(t->state);
 	int err = tournament_add_stored(t->state, &match->result,
 					match->entrants);
 
-	keep(t, match);
-	if (err != 0)
-		t->nleft_out++;
-	else if (t->nleft_out > 0)
-		rebuild(t);
+	if (keep(t, match) && err != 0)
+		rebuild(t); /* what it takes the place of was counted */
+	else if (err == 0)
+		follow_up(t, match, known);
 	return err;
 }
 
@@ -185,14 +220,18 @@ size_t tournament_state_place(const struct lobby_tournament *t,
 
 /* ---- what the catalogue says ---- */
 
-/* Whether the same entrants are still in; a running one gets no others. */
-static bool has_same_entrants(const struct row_tournament *a,
-			      const struct row_tournament *b)
+/*
+ * Those whom ROW has out are so in T's state. False when that is to be built
+ * anew; a running tournament gets no others.
+ */
+static bool take_out(struct lobby_tournament *t,
+		     const struct row_tournament *row)
 {
-	if (a->nentrants != b->nentrants)
+	if (t->state == NULL || t->row.nentrants != row->nentrants)
 		return false;
-	for (size_t i = 0; i < a->nentrants; i++)
-		if (a->entrants[i].out_round != b->entrants[i].out_round)
+	for (size_t i = 0; i < row->nentrants; i++)
+		if (tournament_set_out(t->state, (uint32_t)i,
+				       row->entrants[i].out_round) != 0)
 			return false;
 	return true;
 }
@@ -217,8 +256,9 @@ static bool is_equal(const struct row_tournament_match *a,
 
 /* How the matches of a row that was read differ from what was here. */
 struct difference {
-	size_t more;   /* that are new */
-	bool has_less; /* some count no more, or for something else */
+	size_t more;      /* that are new */
+	size_t less;      /* that are void by now */
+	bool has_changed; /* some count for something else */
 };
 
 /*
@@ -243,7 +283,7 @@ static size_t merge(const struct row_tournament *old,
 		if (order < 0) {
 			match = &old->matches[i++];
 			if (is_void(row, match->match_id)) {
-				ret->has_less = true;
+				ret->less++;
 				continue;
 			}
 		} else {
@@ -251,7 +291,7 @@ static size_t merge(const struct row_tournament *old,
 			if (order > 0)
 				ret->more++;
 			else if (!is_equal(&old->matches[i++], match))
-				ret->has_less = true;
+				ret->has_changed = true;
 		}
 		if (to != NULL)
 			to[count] = *match;
@@ -306,25 +346,44 @@ static bool add_new(struct lobby_tournament *t,
 	return true;
 }
 
+/* Take those of T's matches away that ROW has void; false: not so simply. */
+static bool forget_voids(struct lobby_tournament *t,
+			 const struct row_tournament *row)
+{
+	/* The last ones first: nothing has come of them. */
+	for (size_t i = t->row.nmatches; i-- > 0;) {
+		const struct row_tournament_match *match = &t->row.matches[i];
+
+		if (is_void(row, match->match_id) &&
+		    tournament_forget(t->state, match->result.pairing,
+				      match->result.set,
+				      match->result.turn) != 0)
+			return false;
+	}
+	return true;
+}
+
 /*
- * ROW is as a rule what is known already, or a little more: then the state is
- * left as it is, or the new results are added to it. In order of numbers they
- * fit wherever they would in a state that is built from all results. Else it
- * is built anew.
+ * ROW is as a rule what is known already, or a little more, or a little less:
+ * then the state is left as it is, or that is added and taken away. In order of
+ * numbers results fit wherever they would in a state that is built from all of
+ * them. Else it is built anew.
  */
 void tournament_state_take(struct lobby_tournament *t,
 			   const struct row_tournament *row)
 {
-	bool is_same = t->state != NULL && has_same_entrants(&t->row, row);
+	bool is_same = take_out(t, row);
 	struct row_tournament_match *matches;
 	struct difference difference;
 	size_t count = merge(&t->row, row, NULL, &difference);
 
-	if (difference.more > 0 || difference.has_less) {
+	if (difference.more > 0 || difference.less > 0 ||
+	    difference.has_changed) {
 		matches = xcalloc(count + 1, sizeof(*matches));
 		(void)merge(&t->row, row, matches, &difference);
-		is_same = is_same && !difference.has_less &&
-			  t->nleft_out == 0 && add_new(t, row);
+		is_same = is_same && !difference.has_changed &&
+			  tournament_state_left_out(t) == 0 &&
+			  forget_voids(t, row) && add_new(t, row);
 		free(t->row.matches);
 		t->row.matches = matches;
 		t->row.nmatches = count;

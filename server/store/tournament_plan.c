@@ -420,7 +420,7 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 						    "with matches for the "
 						    "ladder"
 						  : "");
-	why = tournament_refusal(&ret->rules, (unsigned)ret->nentrants);
+	why = tournament_plan_refusal(&ret->rules, (unsigned)ret->nentrants);
 	return why == NULL ? 0 : admin_refuse(admin, NULL, NULL, "%s", why);
 }
 

@@ -570,6 +570,30 @@ static void rules_that_cannot_be_are_refused(void **state)
 	}
 }
 
+/* What runs already is not laid out to be counted; a new one is. */
+static void a_new_one_has_bounds_that_an_old_one_has_not(void **state)
+{
+	struct tournament_rules rules = { .format = TOURNAMENT_SWISS,
+					  .seats = 2,
+					  .group = 2,
+					  .sets = 1,
+					  .rounds = 40 };
+
+	(void)state;
+	assert_null(tournament_plan_refusal(&rules, 1024));
+	rules.rounds = 41;
+	assert_null(tournament_refusal(&rules, 1024));
+	assert_non_null(tournament_plan_refusal(&rules, 1024));
+	rules = (struct tournament_rules){ .format = TOURNAMENT_ROUND_ROBIN,
+					   .seats = 4,
+					   .group = 4,
+					   .sets = 1,
+					   .is_rotated = true };
+	assert_null(tournament_refusal(&rules, 540));
+	assert_non_null(tournament_plan_refusal(&rules, 540));
+	assert_null(tournament_plan_refusal(&rules, 400));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -595,6 +619,7 @@ int main(void)
 		cmocka_unit_test(withdrawn_entrants_forfeit_what_is_left),
 		cmocka_unit_test(results_that_cannot_be_are_refused),
 		cmocka_unit_test(rules_that_cannot_be_are_refused),
+		cmocka_unit_test(a_new_one_has_bounds_that_an_old_one_has_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -332,8 +332,40 @@ static void tables_of_more_than_two_meet_new_ones(void **state)
 		}
 }
 
-/* Against all ways to pair six, met or not by chance. */
-static void matching_finds_a_perfect_one_when_there_is_one(void **state)
+/* The first COUNT bits of BITS say which two of N nodes may be paired. */
+static void graph_of_six(struct tournament_graph *graph, unsigned bits,
+			 unsigned without)
+{
+	unsigned k = 0;
+
+	tournament_graph_init(graph, 6);
+	for (unsigned a = 0; a < 6; a++) {
+		if ((without >> a & 1) == 0)
+			tournament_graph_add(graph, a);
+		for (unsigned b = a + 1; b < 6; b++, k++)
+			if ((bits >> k & 1) != 0)
+				tournament_graph_allow(graph, a, b);
+	}
+}
+
+/* Whether all that are in have each other for mates, and may. */
+static void check_mates(const struct tournament_graph *graph)
+{
+	for (uint32_t a = 0; a < graph->count; a++) {
+		uint32_t mate = graph->mates[a];
+
+		if (!bits_has(graph->in, a))
+			continue;
+		assert_true(mate < graph->count);
+		assert_true(tournament_graph_may(graph, a, mate));
+		assert_int_equal(graph->mates[mate], a);
+		assert_true(bits_has(graph->in, mate));
+		assert_false(bits_has(graph->alone, a));
+	}
+}
+
+/* Against all ways to pair six, may or may not by chance. */
+static bool is_possible(unsigned bits)
 {
 	static const unsigned char all[15][6] = {
 		{ 0, 1, 2, 3, 4, 5 }, { 0, 1, 2, 4, 3, 5 },
@@ -345,72 +377,190 @@ static void matching_finds_a_perfect_one_when_there_is_one(void **state)
 		{ 0, 5, 1, 2, 3, 4 }, { 0, 5, 1, 3, 2, 4 },
 		{ 0, 5, 1, 4, 2, 3 },
 	};
-	bool is_in[6] = { true, true, true, true, true, true };
+	bool pairs[6][6] = { { false } };
+	unsigned k = 0;
+
+	for (unsigned a = 0; a < 6; a++)
+		for (unsigned b = a + 1; b < 6; b++, k++)
+			pairs[a][b] = pairs[b][a] = (bits >> k & 1) != 0;
+	for (unsigned i = 0; i < 15; i++)
+		if (pairs[all[i][0]][all[i][1]] &&
+		    pairs[all[i][2]][all[i][3]] && pairs[all[i][4]][all[i][5]])
+			return true;
+	return false;
+}
+
+static void matching_finds_a_perfect_one_when_there_is_one(void **state)
+{
 	unsigned found = 0;
 
 	(void)state;
 	for (unsigned bits = 0; bits < 1u << 15; bits++) {
-		bool pairs[36] = { false }, is_possible = false;
-		uint32_t mates[6] = { 6, 6, 6, 6, 6, 6 };
-		unsigned k = 0;
+		struct tournament_graph graph;
+		bool has_all;
 
-		for (unsigned a = 0; a < 6; a++)
-			for (unsigned b = a + 1; b < 6; b++, k++)
-				pairs[a * 6 + b] = pairs[b * 6 + a] =
-					(bits >> k & 1) != 0;
-		for (unsigned i = 0; i < 15; i++)
-			is_possible |= pairs[all[i][0] * 6 + all[i][1]] &&
-				       pairs[all[i][2] * 6 + all[i][3]] &&
-				       pairs[all[i][4] * 6 + all[i][5]];
-		assert_int_equal(
-			tournament_match_perfect(pairs, 6, is_in, mates),
-			is_possible);
-		for (unsigned a = 0; is_possible && a < 6; a++) {
-			assert_true(pairs[a * 6 + mates[a]]);
-			assert_int_equal(mates[mates[a]], a);
-		}
-		found += is_possible;
+		graph_of_six(&graph, bits, 0);
+		has_all = tournament_match_all(&graph, 0);
+		assert_int_equal(has_all, is_possible(bits));
+		if (has_all)
+			check_mates(&graph);
+		found += has_all;
+		tournament_graph_release(&graph);
 	}
 	assert_true(found > 1000);
+}
+
+/* Whether the four are left that are neither A nor B can be paired. */
+static bool is_possible_without(unsigned bits, unsigned a, unsigned b)
+{
+	struct tournament_graph graph;
+	bool ret;
+
+	graph_of_six(&graph, bits, 1u << a | 1u << b);
+	ret = tournament_match_all(&graph, 0);
+	tournament_graph_release(&graph);
+	return ret;
+}
+
+/* Who could go instead, by one search or one exchange, is who could go. */
+static void matching_knows_who_can_be_spared(void **state)
+{
+	unsigned spared = 0, near = 0;
+
+	(void)state;
+	for (unsigned bits = 0; bits < 1u << 15; bits++)
+		for (uint32_t who = 1; who < 6; who++) {
+			struct tournament_graph graph;
+			uint32_t widow;
+			bool can;
+
+			graph_of_six(&graph, bits, 0);
+			if (!tournament_match_all(&graph, 0)) {
+				tournament_graph_release(&graph);
+				break;
+			}
+			can = is_possible_without(bits, 0, who);
+			widow = tournament_graph_drop(&graph, 0);
+			assert_false(tournament_match_one(&graph, widow));
+			assert_int_equal(bits_has(graph.even, who), can);
+			spared += can;
+			if (who != widow &&
+			    tournament_match_near(&graph, widow, who)) {
+				assert_true(can);
+				near++;
+			} else if (can) {
+				(void)tournament_graph_drop(&graph, who);
+				if (who != widow)
+					assert_true(tournament_match_one(
+						&graph, widow));
+			}
+			if (can)
+				check_mates(&graph);
+			tournament_graph_release(&graph);
+		}
+	print_message("%u can be spared, %u of them by an exchange\n", spared,
+		      near);
+	assert_true(near > 1000 && near < spared);
 }
 
 /* Odd cycles in odd cycles, planted matchings hidden in noise. */
 static void matching_finds_planted_ones_in_large_graphs(void **state)
 {
 	enum { N = 60 };
-	bool is_in[N];
 
 	(void)state;
-	memset(is_in, true, sizeof(is_in));
 	for (uint64_t seed = 0; seed < 200; seed++) {
-		static bool pairs[N * N];
-		uint32_t mates[N], places[N];
+		struct tournament_graph graph;
+		uint32_t places[N];
 
-		memset(pairs, 0, sizeof(pairs));
+		tournament_graph_init(&graph, N);
 		for (uint32_t i = 0; i < N; i++) {
 			uint32_t k =
 				(uint32_t)(tournament_mix(seed, i) % (i + 1));
 
 			places[i] = places[k];
 			places[k] = i;
-			mates[i] = N;
+			tournament_graph_add(&graph, i);
 		}
 		for (unsigned i = 0; i < N; i += 2)
-			pairs[places[i] * N + places[i + 1]] =
-				pairs[places[i + 1] * N + places[i]] = true;
+			tournament_graph_allow(&graph, places[i],
+					       places[i + 1]);
 		for (unsigned i = 0; i < seed; i++) {
 			uint64_t chance = tournament_mix(~seed, i);
 			unsigned a = (unsigned)(chance % N);
 			unsigned b = (unsigned)(chance / N % N);
 
 			if (a != b)
-				pairs[a * N + b] = pairs[b * N + a] = true;
+				tournament_graph_allow(&graph, a, b);
 		}
-		assert_true(tournament_match_perfect(pairs, N, is_in, mates));
-		for (uint32_t a = 0; a < N; a++) {
-			assert_true(pairs[a * N + mates[a]]);
-			assert_int_equal(mates[mates[a]], a);
-		}
+		assert_true(tournament_match_all(&graph, 0));
+		check_mates(&graph);
+		tournament_graph_release(&graph);
+	}
+}
+
+/* Of all pairings: who meets whom, in which round, in which seat. */
+static uint64_t digest(const struct tournament *tournament)
+{
+	const struct tournament_pairing *pairings;
+	uint64_t hash = 0;
+	size_t count;
+
+	pairings = tournament_pairings(tournament, &count);
+	for (size_t i = 0; i < count; i++) {
+		hash = tournament_mix(hash, pairings[i].round);
+		hash = tournament_mix(hash, pairings[i].nentrants);
+		for (unsigned a = 0; a < pairings[i].nentrants; a++)
+			hash = tournament_mix(hash, pairings[i].entrants[a]);
+	}
+	return hash;
+}
+
+/*
+ * A stored tournament is what its results are when they are paired again: who
+ * meets whom must never change, whatever becomes of the way it is found.
+ */
+static void pairings_are_the_same_for_ever(void **state)
+{
+	static const struct {
+		unsigned entrants, rounds, group; /* 0 rounds: round robin */
+		uint64_t digest;
+	} cases[] = {
+		{ 16, 8, 2, UINT64_C(0x9bcd195eeb15bd41) },
+		{ 33, 12, 2, UINT64_C(0x3031b93c978d3608) },
+		{ 40, 39, 2, UINT64_C(0x12492449cebeaa10) },
+		{ 61, 61, 2, UINT64_C(0x24a5a00e181f2bcd) },
+		{ 100, 20, 2, UINT64_C(0x4491f3b03b0ffc15) },
+		{ 300, 3, 2, UINT64_C(0x2fef105e8664cecf) },
+		{ 40, 10, 3, UINT64_C(0xa9b3abfb212ffb35) },
+		{ 41, 30, 4, UINT64_C(0x52974942d3cb07ee) },
+		{ 64, 9, 5, UINT64_C(0x2c89f1f431a5ea7e) },
+		{ 9, 40, 8, UINT64_C(0xebcbfdc3ea46401f) },
+		{ 30, 0, 3, UINT64_C(0xfbf9a88f9ea037ae) },
+		{ 50, 0, 4, UINT64_C(0x471c50b3849f6e63) },
+		{ 41, 0, 5, UINT64_C(0x58833e93876733c6) },
+		{ 63, 0, 8, UINT64_C(0x7f2334826ce24d47) },
+	};
+	uint32_t out[TOURNAMENT_ENTRANTS_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		unsigned n = cases[i].entrants;
+		struct tournament_rules rules = swiss(cases[i].rounds);
+		struct play_options options = { .seed = n,
+						.draws_of_1000 = 200,
+						.out_rounds = out };
+		struct played played;
+
+		memset(out, 0, sizeof(out));
+		for (unsigned e = 0; e < n && cases[i].rounds > 0; e += 7)
+			out[e] = 2 + e % cases[i].rounds;
+		rules.group = rules.seats = cases[i].group;
+		if (cases[i].rounds == 0)
+			rules.format = TOURNAMENT_ROUND_ROBIN;
+		played = play_tournament(&rules, n, &options);
+		assert_int_equal(digest(played.tournament), cases[i].digest);
+		played_release(&played);
 	}
 }
 
@@ -429,6 +579,8 @@ int main(void)
 		cmocka_unit_test(tables_of_more_than_two_meet_new_ones),
 		cmocka_unit_test(
 			matching_finds_a_perfect_one_when_there_is_one),
+		cmocka_unit_test(matching_knows_who_can_be_spared),
+		cmocka_unit_test(pairings_are_the_same_for_ever),
 		cmocka_unit_test(matching_finds_planted_ones_in_large_graphs),
 	};
 
