@@ -309,9 +309,9 @@ def test_when_no_match_starts_a_lost_link_is_taken_up_at_once(hill, bridge):
     hill.say("@error no-new-matches retry-after=600 : nobody else is there", "@ping")
     assert hill.line() == "@pong"
     hill.link.close()
-    lines = [process.stderr.readline() for _ in range(2)]
-    assert "no-new-matches" in lines[0]
-    assert float(re.search(r"link lost; trying again in ([\d.]+) s", lines[1])[1]) < 1.5
+    lines = [process.stderr.readline() for _ in range(3)]
+    assert "waits on ladder" in lines[0] and "no-new-matches" in lines[1]
+    assert float(re.search(r"link lost; trying again in ([\d.]+) s", lines[2])[1]) < 1.5
     hill.greet()
 
 
@@ -329,6 +329,7 @@ def test_a_name_that_is_lost_meanwhile_is_asked_for_again(hill, bridge, odd):
     hill.greet()
     odd["hosts"].write_text("fail")
     hill.link.close()
+    assert "waits on ladder" in process.stderr.readline()
     assert "link lost" in process.stderr.readline()
     assert f"cannot reach odd.test:{hill.port}: " in process.stderr.readline()
     odd["hosts"].write_text("127.0.0.1")
