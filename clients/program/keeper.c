@@ -114,6 +114,8 @@ static bool reap_children(struct ward *ward)
 static void end_all(struct ward *ward)
 {
 	for (;;) {
+		/* Told before the next sweep, which may take its time. */
+		watch_children(ward);
 		system_kill_descendants(ward->program);
 		if (!reap_children(ward))
 			return;
