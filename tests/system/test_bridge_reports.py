@@ -8,6 +8,7 @@ import time
 import pytest
 
 from bridges import COMMANDS, PYTHON, finish, is_portable, script
+from conftest import wait_until
 
 
 def test_tells_its_own_time_of_a_late_reply(hill, bridge, tmp_path):
@@ -219,10 +220,12 @@ def test_replies_that_nobody_asked_for_are_explained(hill, bridge):
     ("read a; echo move; printf m; sleep 9", "1 byte came without a line end"),
     ("read a; echo move; sleep 9", None),
 ])
-def test_a_late_reply_is_explained(hill, bridge, program, hint):
-    process = bridge("sh", "-c", program)
+def test_a_late_reply_is_explained(hill, bridge, tmp_path, program, hint):
+    process = bridge("sh", "-c", program.replace("sleep", ": >printed; sleep"))
     hill.greet()
     hill.start(7, "go")
+    # A loaded machine may take long until it has printed.
+    wait_until("it has printed", (tmp_path / "printed").exists)
     time.sleep(0.3)
     hill.say("@fault late 1/1 turn=1 : no reply")
     hill.end(7, reason="late")
