@@ -96,7 +96,8 @@ static int run(struct series *series, unsigned total, unsigned parallel)
 static void tells_a_program_what_a_peer_is_not_told(void **unused)
 {
 	struct series series = {
-		.command = "echo flood; echo move; cat >/dev/null"
+		.command = "read seed; read ask; echo flood; "
+			   "read line; echo move; cat >/dev/null"
 	};
 
 	(void)unused;

@@ -104,7 +104,7 @@ static void what_cannot_be_is_refused_by_name(void **state)
 		   "a > @play battle unrated against=lazy turn-ms=60000\n"
 		   "a < @error turn-refused : *\n"
 		   "a > @play battle unrated turn-ms=600001\n"
-		   "a < @error bad-arguments : turn-ms= wants 1 to 600000\n"
+		   "a < @error bad-arguments : turn-ms= wants 1 to 600000, *\n"
 		   "a > @play battle unrated seed=-1\n"
 		   "a < @error bad-arguments : seed= wants *\n"
 		   "a > @play battle unrated seed=007\n"
