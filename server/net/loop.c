@@ -593,8 +593,14 @@ size_t net_free(struct net *net)
 	mailbox_release(&net->done);
 	figures_release(&net->figures);
 	free_events(net);
-	if (net->base != NULL)
+	if (net->base != NULL) {
+		/*
+		 * A bufferevent is freed by a callback of its base. No event
+		 * of ours is left that this could call.
+		 */
+		(void)event_base_loop(net->base, EVLOOP_NONBLOCK);
 		event_base_free(net->base);
+	}
 	free(net);
 	return ndropped;
 }
