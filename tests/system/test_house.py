@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -70,6 +71,8 @@ esac
 
     def end(self):
         assert self.process.wait(60) == 0, self.process.stderr.read()
+        with pytest.raises(ProcessLookupError):
+            os.killpg(self.process.pid, 0)
         assert gone_within([int(path.stem) for path in self.folder.glob("*.runs")], 2)
 
 
@@ -121,6 +124,14 @@ def test_the_house_tells_again_who_has_not_heard(house):
     one = house("--drain-seconds", "0", bridge=BRIDGE.replace(
         '"SIGTERM" not in told', 'told.count("SIGTERM") < 3'))
     one.tell(signal.SIGTERM)
+    one.end()
+
+
+def test_a_house_told_alone_leaves_no_process(house):
+    # As deploy/quickstart ends it: nobody else of its group hears of it.
+    one = house("--drain-seconds", "0")
+    time.sleep(1.5)  # In the middle of one of its naps of a second.
+    one.process.send_signal(signal.SIGTERM)
     one.end()
 
 
