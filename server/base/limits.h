@@ -46,7 +46,7 @@ enum {
 	LIMIT_ROUND_S = 366 * 24 * 60 * 60, /* that it stays open */
 	LIMIT_NOTICE_BYTES = 400,           /* an announcement's text */
 	LIMIT_NOTICES = 16,    /* announcements that hold at once */
-	LIMIT_JSON_DEPTH = 16, /* commands of the host, the configuration */
+	LIMIT_JSON_DEPTH = 16, /* commands of the host, bodies of requests */
 };
 
 #endif

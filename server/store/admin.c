@@ -12,6 +12,7 @@
 #include <openssl/sha.h>
 
 #include "schema/schema.h"
+#include "server/base/json_depth.h"
 #include "server/store/admin_internal.h"
 
 enum { QUOTE_BYTES = 48 };
@@ -83,6 +84,47 @@ bool admin_bool(const struct admin *admin, const char *field, bool fallback)
 bool admin_has(const struct admin *admin, const char *field)
 {
 	return json_object_get(admin->request, field) != NULL;
+}
+
+/* Digits of a seed at *TEXT, which moves behind them. */
+static bool read_seed(const char **text, int64_t *ret)
+{
+	const char *c = *text;
+	int64_t value = 0;
+
+	if (*c < '0' || *c > '9')
+		return false;
+	for (; *c >= '0' && *c <= '9'; c++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *c - '0', &value))
+			return false;
+	*text = c;
+	*ret = value;
+	return true;
+}
+
+int admin_seeds(struct admin *admin, bool *ret_is_random, int64_t *ret_first,
+		int64_t *ret_last)
+{
+	const char *text = admin_text(admin, "seeds", "random");
+	const char *rest = text;
+	int64_t first, last;
+
+	*ret_is_random = strcmp(text, "random") == 0;
+	if (*ret_is_random)
+		return 0;
+	if (!read_seed(&rest, &first) || strncmp(rest, "..", 2) != 0)
+		goto err;
+	rest += 2;
+	if (!read_seed(&rest, &last) || *rest != '\0' || last < first)
+		goto err;
+	*ret_first = first;
+	*ret_last = last;
+	return 0;
+err:
+	return admin_refuse(admin, "seeds", text,
+			    "must be random, or A..B of 0 to "
+			    "9223372036854775807 with A <= B");
 }
 
 int admin_time(struct admin *admin, const char *field, int64_t *ret)
@@ -471,35 +513,6 @@ json_t *store_admin(struct store *store, json_t *request, bool *ret_changed)
 	return run_for(store, geteuid(), request, ret_changed);
 }
 
-/*
- * The parser calls itself for each level: refuse what is deeper than any
- * command before it does.
- */
-static bool is_too_deep(const char *text, size_t len)
-{
-	bool in_text = false;
-	int depth = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		if (in_text) {
-			if (c == '\\')
-				i++;
-			else if (c == '"')
-				in_text = false;
-		} else if (c == '"') {
-			in_text = true;
-		} else if (c == '[' || c == '{') {
-			if (++depth > LIMIT_JSON_DEPTH)
-				return true;
-		} else if (c == ']' || c == '}') {
-			depth--;
-		}
-	}
-	return false;
-}
-
 char *store_admin_text(struct store *store, const char *text, size_t len,
 		       bool *ret_changed)
 {
@@ -520,7 +533,7 @@ char *store_admin_by(struct store *store, uid_t uid, const char *text,
 		(void)admin_refuse(&admin, NULL, NULL,
 				   "a command has at most %d bytes",
 				   (int)LIMIT_ADMIN_BYTES);
-	} else if (is_too_deep(text, len)) {
+	} else if (json_is_too_deep(text, len)) {
 		(void)admin_refuse(&admin, NULL, NULL,
 				   "JSON is nested more than %d deep",
 				   (int)LIMIT_JSON_DEPTH);

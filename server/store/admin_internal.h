@@ -83,6 +83,12 @@ int64_t admin_int(const struct admin *admin, const char *field,
 bool admin_bool(const struct admin *admin, const char *field, bool fallback);
 bool admin_has(const struct admin *admin, const char *field);
 /*
+ * The seeds in the field "seeds": "random", as when it is left out, or "A..B"
+ * with 0 <= A <= B; *RET_FIRST and *RET_LAST are left alone when random.
+ */
+int admin_seeds(struct admin *admin, bool *ret_is_random, int64_t *ret_first,
+		int64_t *ret_last) WARN_UNUSED;
+/*
  * The time in FIELD: "2026-01-31", "2026-01-31T12:30", with seconds, a Z
  * behind it or not; UTC. "none" and a field left out give 0.
  */

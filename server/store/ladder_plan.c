@@ -98,48 +98,17 @@ static void set_defaults(struct ladder_plan *plan)
 	ladder->is_rated = true;
 }
 
-/* Digits of a seed at *TEXT, which moves behind them. */
-static bool read_seed(const char **text, int64_t *ret)
-{
-	const char *c = *text;
-	int64_t value = 0;
-
-	if (*c < '0' || *c > '9')
-		return false;
-	for (; *c >= '0' && *c <= '9'; c++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, *c - '0', &value))
-			return false;
-	*text = c;
-	*ret = value;
-	return true;
-}
-
 static int take_seeds(struct admin *admin, struct row_ladder *ladder)
 {
-	const char *text = admin_text(admin, "seeds", NULL);
-	const char *rest = text;
-	int64_t first, last;
+	int err;
 
-	if (text == NULL)
+	if (!admin_has(admin, "seeds"))
 		return 0;
-	if (strcmp(text, "random") == 0) {
-		ladder->is_seed_random = true;
-		return 0;
-	}
-	if (!read_seed(&rest, &first) || strncmp(rest, "..", 2) != 0)
-		goto err;
-	rest += 2;
-	if (!read_seed(&rest, &last) || *rest != '\0' || last < first)
-		goto err;
-	ladder->is_seed_random = false;
-	ladder->seed_first = ladder->seed_next = first;
-	ladder->seed_last = last;
-	return 0;
-err:
-	return admin_refuse(admin, "seeds", text,
-			    "must be random, or A..B of 0 to "
-			    "9223372036854775807 with A <= B");
+	err = admin_seeds(admin, &ladder->is_seed_random, &ladder->seed_first,
+			  &ladder->seed_last);
+	if (err == 0 && !ladder->is_seed_random)
+		ladder->seed_next = ladder->seed_first;
+	return err;
 }
 
 static int take_params(struct admin *admin, struct ladder_plan *plan)

@@ -85,23 +85,13 @@ static int take_ladder(struct admin *admin, struct row_tournament *ret,
 
 static int take_seeds(struct admin *admin, struct row_tournament *ret)
 {
-	const char *text = admin_text(admin, "seeds", "random");
 	const struct tournament_maps *made = admin->data;
 	uint64_t drawn;
-	char *end;
+	int err = admin_seeds(admin, &ret->is_seed_random, &ret->seed_first,
+			      &ret->seed_last);
 
-	ret->is_seed_random = strcmp(text, "random") == 0;
-	if (!ret->is_seed_random) {
-		errno = 0;
-		ret->seed_first = strtoll(text, &end, 10);
-		ret->seed_last = strncmp(end, "..", 2) == 0
-					 ? strtoll(end + 2, &end, 10)
-					 : -1;
-		if (errno != 0 || *end != '\0' || ret->seed_first < 0 ||
-		    ret->seed_last < ret->seed_first)
-			return admin_refuse(admin, "seeds", text,
-					    "must be random or like 1..5");
-	}
+	if (err != 0)
+		return err;
 	if (made != NULL) {
 		ret->rules.seed = made->seed;
 		return 0;

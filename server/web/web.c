@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "server/base/clock.h"
+#include "server/base/json_depth.h"
 #include "server/base/limits.h"
 #include "server/web/web_internal.h"
 
@@ -150,29 +151,6 @@ void web_ask(struct web_call *call, json_t *command_take,
 			      strlen(text));
 }
 
-/* The parser calls itself for each level. */
-static bool is_too_deep(const char *text, size_t len)
-{
-	bool in_text = false;
-	int depth = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		if (in_text && c == '\\')
-			i++;
-		else if (c == '"')
-			in_text = !in_text;
-		else if (!in_text && (c == '[' || c == '{'))
-			depth++;
-		else if (!in_text && (c == ']' || c == '}'))
-			depth--;
-		if (depth > LIMIT_JSON_DEPTH)
-			return true;
-	}
-	return false;
-}
-
 json_t *web_body(struct web_call *call)
 {
 	const struct http_request *request = call->request;
@@ -186,7 +164,7 @@ json_t *web_body(struct web_call *call)
 			      "the body must be " REPLY_JSON);
 		return NULL;
 	}
-	if (is_too_deep(request->body, request->body_len)) {
+	if (json_is_too_deep(request->body, request->body_len)) {
 		reply_problem(call, 400, "bad-json",
 			      "JSON is nested more than %d deep",
 			      (int)LIMIT_JSON_DEPTH);

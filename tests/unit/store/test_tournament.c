@@ -138,7 +138,11 @@ static void what_makes_no_tournament_is_refused(void **state)
 		{ "\"format\": \"contest\", \"deadline\": \"1969-01-02\"",
 		  "it takes 2; without one: crazy, digger, painter" },
 		{ "\"format\": \"contest\", \"seeds\": \"5..1\"",
-		  "must be random or like" },
+		  "must be random, or A..B" },
+		{ "\"format\": \"contest\", \"seeds\": \"..5\"",
+		  "must be random, or A..B" },
+		{ "\"format\": \"contest\", \"seeds\": \" 1..5\"",
+		  "must be random, or A..B" },
 		{ "\"format\": \"contest\", \"draw\": \"fate\"",
 		  "must be listed" },
 	};
