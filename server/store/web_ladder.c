@@ -209,6 +209,17 @@ static json_t *map_at(struct query *query)
 		web_text_at(query, 6), "created", web_time_at(query, 7));
 }
 
+#define SELECT_MAPS                                           \
+	"SELECT p.id, p.name, g.name, p.options, p.hash, "    \
+	"p.size_bytes, p.generator, p.created_us FROM map p " \
+	"JOIN game g ON g.id = p.game_id WHERE p.id > ?1 AND "
+
+static const char sql_maps[] = SELECT_MAPS VISIBLE_MAP
+	" AND " VISIBLE_MAP_IDLE " ORDER BY p.id LIMIT ?2";
+static const char sql_maps_of_game[] = SELECT_MAPS
+	"p.game_id = (SELECT id FROM game WHERE name = ?3) AND " VISIBLE_MAP
+	" AND " VISIBLE_MAP_IDLE " ORDER BY p.id LIMIT ?2";
+
 int store_web_maps(struct store *store, const char *game, int64_t after,
 		   unsigned limit, json_t **ret, int64_t *ret_next,
 		   struct store_error *error)
@@ -221,15 +232,11 @@ int store_web_maps(struct store *store, const char *game, int64_t after,
 		return err;
 	*ret = json_array();
 	query_open(&query, store->read,
-		   "SELECT p.id, p.name, g.name, p.options, p.hash, "
-		   "p.size_bytes, p.generator, p.created_us FROM map p "
-		   "JOIN game g ON g.id = p.game_id WHERE p.id > ?1 AND "
-		   "(?2 IS NULL OR g.name = ?2) AND " VISIBLE_MAP
-		   " AND " VISIBLE_MAP_IDLE " ORDER BY p.id LIMIT ?3",
-		   error);
+		   game == NULL ? sql_maps : sql_maps_of_game, error);
 	query_bind_i64(&query, 1, after);
-	query_bind_text(&query, 2, game);
-	query_bind_i64(&query, 3, limit);
+	query_bind_i64(&query, 2, limit);
+	if (game != NULL)
+		query_bind_text(&query, 3, game);
 	visible_bind(&query);
 	while ((err = query_step(&query)) > 0) {
 		last = query_i64(&query, 0);
