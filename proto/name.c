@@ -95,11 +95,12 @@ bool name_may_be_chosen(const char *name)
 		"owner",         "referee", "root",      "server", "system",
 		"undefined",     "unknown", "void",
 	};
-	/* "house-rabbit" would pass for the host's own. */
-	static const char *const beginnings[] = { "admin",     "guest",
-						  "guests",    "house",
-						  "moderator", "operator",
-						  "staff" };
+	/* "house-rabbit" would pass for the host's own, "erased-7" for who was
+	 * forgotten. */
+	static const char *const beginnings[] = {
+		"admin", "erased",    "guest",    "guests",
+		"house", "moderator", "operator", "staff",
+	};
 	size_t len = strcspn(name, "-_");
 
 	if (!is_plain(name[0]))

@@ -43,8 +43,8 @@ bool name_is_token(const char *name, size_t len);
 bool name_is_version(const char *name, size_t len);
 /*
  * Whether an author may choose NAME, a bot's: it begins with a letter or a
- * digit, and is no word of the host's, nor begins like the host's own bots
- * and guests ("house-").
+ * digit, and is no word of the host's, nor begins like the host's own bots,
+ * guests and erased owners ("house-").
  */
 bool name_may_be_chosen(const char *name);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proto/name.h"
+#include "server/base/alloc.h"
 #include "server/base/clock.h"
 #include "server/store/admin_internal.h"
 
@@ -169,19 +170,26 @@ static int owner_house(struct admin *admin)
 
 /*
  * What hosts did keeps no name that shall be forgotten: where an owner stands,
- * that is. A bot may be called the same, and is known by that on.
+ * that is. A bot may be called the same, and is known by that on. NAME was his
+ * from action FROM to action TO; others may have had it before and after.
  */
-static int forget_in_audit(struct admin *admin, const char *name,
-			   const char *erased)
+static int forget_name(struct admin *admin, const char *name, int64_t from,
+		       int64_t to, const char *erased)
 {
 	static const char *const fields[] = {
-		"UPDATE audit SET arguments = json_set(arguments, '$.owner', "
-		"?2) WHERE json_extract(arguments, '$.owner') = ?1",
-		"UPDATE audit SET arguments = json_set(arguments, '$.name', "
-		"?2) WHERE command LIKE 'owner %' AND "
+		"UPDATE audit SET arguments = json_remove(arguments, "
+		"'$.reason') WHERE id BETWEEN ?3 AND ?4 AND "
+		"command LIKE 'owner %' AND "
 		"json_extract(arguments, '$.name') = ?1",
+		"UPDATE audit SET arguments = json_set(arguments, '$.owner', "
+		"?2) WHERE id BETWEEN ?3 AND ?4 AND "
+		"json_extract(arguments, '$.owner') = ?1",
+		"UPDATE audit SET arguments = json_set(arguments, '$.name', "
+		"?2) WHERE id BETWEEN ?3 AND ?4 AND command LIKE 'owner %' "
+		"AND json_extract(arguments, '$.name') = ?1",
 		"UPDATE audit SET arguments = json_set(arguments, "
-		"'$.new_name', ?2) WHERE command LIKE 'owner %' AND "
+		"'$.new_name', ?2) WHERE id BETWEEN ?3 AND ?4 AND "
+		"command LIKE 'owner %' AND "
 		"json_extract(arguments, '$.new_name') = ?1",
 	};
 	struct query query;
@@ -192,7 +200,71 @@ static int forget_in_audit(struct admin *admin, const char *name,
 		query_open(&query, admin->db, fields[i], &admin->error);
 		query_bind_text(&query, 1, name);
 		query_bind_text(&query, 2, erased);
+		query_bind_i64(&query, 3, from);
+		query_bind_i64(&query, 4, to);
 		err = query_run(&query);
+	}
+	return err;
+}
+
+/* This name, and those that he had before hosts changed it. */
+static int forget_in_audit(struct admin *admin, const char *name,
+			   const char *erased)
+{
+	char *own = xstrdup(name), *former;
+	int64_t from, to = INT64_MAX;
+	struct query query;
+	int err;
+
+	do {
+		former = NULL;
+		from = 0;
+		query_open(&query, admin->db,
+			   "SELECT json_extract(arguments, '$.name'), id "
+			   "FROM audit WHERE command = 'owner change' AND "
+			   "outcome = 'ok' AND id < ?2 AND "
+			   "json_extract(arguments, '$.new_name') = ?1 "
+			   "ORDER BY id DESC LIMIT 1",
+			   &admin->error);
+		query_bind_text(&query, 1, own);
+		query_bind_i64(&query, 2, to);
+		err = query_step(&query);
+		if (err > 0) {
+			former = xstrdup(query_text(&query, 0));
+			from = query_i64(&query, 1);
+		}
+		query_close(&query);
+		if (err >= 0)
+			err = forget_name(admin, own, from, to, erased);
+		free(own);
+		own = former;
+		to = from;
+	} while (own != NULL && err == 0);
+	free(own);
+	return err;
+}
+
+/* "erased-ID", which names nobody else: before it was reserved, somebody may
+ * have chosen it. */
+static int erased_name(struct admin *admin, int64_t id,
+		       char ret[LIMIT_NAME_BYTES + 1])
+{
+	struct query query;
+	int err = 1;
+
+	for (unsigned i = 1; err > 0; i++) {
+		char more[12] = "";
+
+		if (i > 1)
+			(void)snprintf(more, sizeof(more), "-%u", i);
+		(void)snprintf(ret, LIMIT_NAME_BYTES + 1, "erased-%lld%s",
+			       (long long)id, more);
+		query_open(&query, admin->db,
+			   "SELECT 1 FROM owner WHERE name_key = ?1",
+			   &admin->error);
+		query_bind_text(&query, 1, ret);
+		err = query_step(&query);
+		query_close(&query);
 	}
 	return err;
 }
@@ -206,13 +278,14 @@ static int owner_erase(struct admin *admin)
 
 	if (err != 0)
 		return err;
-	(void)snprintf(erased, sizeof(erased), "erased-%lld", (long long)id);
-	err = set_text(
-		admin,
-		"UPDATE owner SET name = ?2, name_key = ?2, "
-		"external_id = NULL, note = '', ban_reason = '', "
-		"is_ban_told = 0, is_erased = 1, is_disabled = 1 WHERE id = ?1",
-		id, erased);
+	err = erased_name(admin, id, erased);
+	if (err == 0)
+		err = set_text(admin,
+			       "UPDATE owner SET name = ?2, name_key = ?2, "
+			       "external_id = NULL, note = '', "
+			       "ban_reason = '', is_ban_told = 0, "
+			       "is_erased = 1, is_disabled = 1 WHERE id = ?1",
+			       id, erased);
 	if (err == 0)
 		err = set_number(admin,
 				 "UPDATE token SET revoked_us = ?2 "

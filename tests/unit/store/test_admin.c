@@ -678,13 +678,21 @@ static void an_erased_owner_is_forgotten_and_the_bot_is_not(void **state)
 		       "\"owner\":\"crazy\"}");
 	accepts(store, "{\"command\":\"bot ban\",\"name\":\"crazy\","
 		       "\"reason\":\"crazy\"}");
+	accepts(store, "{\"command\":\"owner ban\",\"name\":\"crazy\","
+		       "\"reason\":\"ann cheats\"}");
+	/* Who has his old name, and one that was not reserved at all times. */
+	accepts(store, "{\"command\":\"owner add\",\"name\":\"ann\"}");
+	accepts(store, "{\"command\":\"owner add\",\"name\":\"erased-1\"}");
 	accepts(store, "{\"command\":\"owner erase\",\"name\":\"crazy\"}");
 	assert_int_equal(found_in_audit(store, "\"name\":\"crazy\""), 2);
+	assert_int_equal(found_in_audit(store, "\"name\":\"ann\""), 1);
+	assert_int_equal(found_in_audit(store, "ann cheats"), 0);
 	assert_int_equal(found_in_audit(store, "\"reason\":\"crazy\""), 1);
 	assert_int_equal(found_in_audit(store, "\"owner\":\"crazy\""), 0);
 	assert_int_equal(found_in_audit(store, "\"new_name\":\"crazy\""), 0);
-	assert_int_equal(found_in_audit(store, "\"owner\":\"erased-1\""), 1);
-	assert_int_equal(found_in_audit(store, "\"new_name\":\"erased-1\""), 1);
+	assert_int_equal(found_in_audit(store, "\"owner\":\"erased-1-2\""), 1);
+	assert_int_equal(found_in_audit(store, "\"new_name\":\"erased-1-2\""),
+			 1);
 	store_close(store);
 }
 
