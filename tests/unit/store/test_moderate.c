@@ -8,6 +8,7 @@
 #include "server/base/clock.h"
 #include "server/ladder/rating.h"
 #include "server/store/admin.h"
+#include "server/store/rate.h"
 #include "server/store/store_internal.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
@@ -433,6 +434,31 @@ static void a_match_voided_while_open_closes_its_round(void **state)
 	store_close(store);
 }
 
+/* Who left it, left a set that was void. */
+static void a_void_set_stays_void(void **state)
+{
+	struct store *store = played(state);
+	struct store_error error = { "" };
+
+	save_of_set(store, 30, 30);
+	assert_int_equal(rate_close(&store->write, 30, "1", true, &error), 0);
+	does(store,
+	     "{\"command\":\"match void\",\"ids\":[30],"
+	     "\"reason\":\"x\"}",
+	     1, 0);
+	does(store,
+	     "{\"command\":\"match unvoid\",\"ids\":[30],"
+	     "\"reason\":\"x\"}",
+	     1, 0);
+	assert_int_equal(number(store, "SELECT state = 'void' FROM round "
+				       "WHERE id = 30"),
+			 1);
+	assert_int_equal(number(store, "SELECT count(*) FROM rating_event "
+				       "WHERE round_id = 30"),
+			 0);
+	store_close(store);
+}
+
 static void a_round_that_is_open_is_named(void **state)
 {
 	struct store *store = played(state);
@@ -532,6 +558,7 @@ int main(void)
 		STORE_TEST(a_run_drops_out_of_its_round),
 		STORE_TEST(a_set_drops_out_whole_and_leaves_its_number),
 		STORE_TEST(unvoid_gives_the_same_bits_back),
+		STORE_TEST(a_void_set_stays_void),
 		STORE_TEST(the_last_play_is_the_last_that_counts),
 		STORE_TEST(what_lies_before_need_not_be_computed_again),
 		STORE_TEST(a_dry_run_tells_the_same_and_changes_nothing),
