@@ -98,7 +98,8 @@ static void on_hangup(void *arg)
 	log_info("event=config_reread");
 }
 
-static int write_port_file(const char *path, unsigned port)
+static int write_port_file(const struct daemon *hilld, const char *path,
+			   unsigned port)
 {
 	struct buf temporary = BUF_INIT(TEXT_BYTES);
 	FILE *file;
@@ -113,10 +114,11 @@ static int write_port_file(const char *path, unsigned port)
 		rc = -errno;
 	if (rc == 0 && rename(buf_text(&temporary), path) < 0)
 		rc = -errno;
-	buf_release(&temporary);
+	buf_clear(&temporary);
+	buf_add_format(&temporary, "%s: ", path);
 	if (rc < 0)
-		log_error("event=start_failed reason=\"%s: %s\"", path,
-			  strerror(-rc));
+		start_failed(hilld, buf_text(&temporary), strerror(-rc));
+	buf_release(&temporary);
 	return rc;
 }
 
@@ -300,7 +302,8 @@ static int announce_web(struct daemon *hilld)
 			(void)printf("HTTP API: http://%s/api/v1/health\n",
 				     address);
 		if (i == 0 && hilld->options.http_port_file != NULL &&
-		    write_port_file(hilld->options.http_port_file, port) < 0)
+		    write_port_file(hilld, hilld->options.http_port_file,
+				    port) < 0)
 			return -EIO;
 	}
 	return 0;
@@ -319,7 +322,7 @@ static int announce(struct daemon *hilld, unsigned descriptors)
 		if (i == 0 && hilld->options.is_dev)
 			dev_start(&hilld->dev, port);
 		if (i == 0 && hilld->options.port_file != NULL &&
-		    write_port_file(hilld->options.port_file, port) < 0)
+		    write_port_file(hilld, hilld->options.port_file, port) < 0)
 			return -EIO;
 	}
 	return 0;

@@ -97,6 +97,14 @@ def test_second_sigterm_ends_at_once(start_hilld):
     assert server.process.wait(30) == 0
 
 
+def test_a_port_file_that_cannot_be_written_is_told_to_who_starts(tmp_path):
+    run = subprocess.run([HILLD, "--listen", "127.0.0.1:0", "--database", tmp_path / "a.db",
+                          "--log", tmp_path / "log", "--port-file", tmp_path / "no/port"],
+                         cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 1
+    assert run.stderr == f"hilld: {tmp_path}/no/port: No such file or directory\n"
+
+
 class Asked:
     """REQUEST is sent on LINK: what comes back is the first line of it, or all."""
 
