@@ -287,7 +287,7 @@ static int mark_house(struct store *store, struct dev_error *error)
 static int fill(const struct dev *dev, struct store *store,
 		struct dev_error *error)
 {
-	char name[16];
+	char name[24];
 	int rc = 0;
 
 	for (size_t i = 0; games_all[i] != NULL && rc == 0; i++)

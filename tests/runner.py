@@ -23,6 +23,13 @@ SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
+# To look for leaks takes as long as all else that hillctl does, thousands of
+# times, and hilld has the same code: the short form leaves it out.
+SHORT_ASAN = f"include_if_exists={TOP}/tests/sanitizers/%b.options"
+# Two files of the system tests at once: most wait half of their time. Those of
+# the long form fill the machine and are timed, and go one by one.
+PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
+SHARED_OUT = ["-n", "2", "--dist", "loadfile"]
 
 
 class Tally:
@@ -145,9 +152,11 @@ class Suite:
                "PYTHONDONTWRITEBYTECODE": "1"}
         if reference is not None:
             env["HILL_REFERENCE"] = str(reference)
+        if not self.is_long:
+            env["ASAN_OPTIONS"] = f"{SANITIZER_ENV['ASAN_OPTIONS']}:{SHORT_ASAN}"
         _, log = self.step("system tests",
-                           ["/usr/bin/python3", "-m", "pytest", "-q", "-rs",
-                            "-p", "no:cacheprovider", "tests/system"],
+                           [*PYTEST, *([] if self.is_long else SHARED_OUT),
+                            "tests/system"],
                            count=count_pytest, env=env, timeout=3600)
         for line in log.read_text(errors="replace").splitlines():
             found = re.match(r"SKIPPED \[(\d+)\] (\S+): (.*)", line)
@@ -277,8 +286,7 @@ def check_portable(tally):
         log = log.with_name("portable-tests.log")
         log.unlink(missing_ok=True)
         # Without the reference: what the others' bots play is the same.
-        status = run(["/usr/bin/python3", "-m", "pytest", "-q", "-p",
-                      "no:cacheprovider", "tests/system/test_bridge.py",
+        status = run([*PYTEST, *SHARED_OUT, "tests/system/test_bridge.py",
                       "tests/system/test_bridge_link.py",
                       "tests/system/test_bridge_reports.py",
                       "tests/system/test_run.py",

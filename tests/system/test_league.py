@@ -251,7 +251,8 @@ def test_rotates_the_seats_of_a_shared_game(room):  # noqa: F811
 def colours_told(words, room):  # noqa: F811
     """The colours that a league's bots are given, by its matches' seats."""
     script(room, "import sys\nprint(sys.argv[2], file=open(sys.argv[4], 'a'))\n"
-           "for line in sys.stdin:\n    if line.startswith('pick'):\n        print(flush=True)\n", "say.py")
+           "for line in sys.stdin:\n    if line.startswith('pick'):\n        print(flush=True)\n"
+           "    elif line.startswith('exit'):\n        break\n", "say.py")
     (room / "told").unlink(missing_ok=True)
     seats = words[words.index("--seats") + 1]
     bots = [word for n in range(seats) for word in
