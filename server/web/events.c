@@ -6,7 +6,9 @@
  * and cut off; it may come again with Last-Event-ID, which for matches is the
  * last match's id: what it missed is sent first, as far as one page goes.
  * Matches come in the order in which they are stored, which is not that of
- * their ids; so the last ones told are remembered.
+ * their ids; so the last ones told are remembered. Those of a second come at
+ * once, and are told a few in a turn of the loop: in between it writes, so who
+ * reads is not taken for slow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,9 @@ enum {
 	QUEUE_BYTES = 256 * 1024, /* that may wait for one client */
 	HEARTBEAT_US = 15 * 1000000,
 	EVENT_BYTES = 128 * 1024,
-	MISSED_MAX = 100, /* events that are sent again */
+	MISSED_MAX = 100,  /* events that are sent again */
+	TURN_BYTES = 8192, /* told in a turn; each writes up to 16 KiB */
+	TURN_LEAST = 256,  /* what a match counts for that nobody hears of */
 	OVERLAP_US = 60 * 1000000,
 };
 
@@ -97,31 +101,59 @@ static void tell(struct web *web, enum topic topic, const char *ladder,
 	}
 }
 
-void events_tell_match(struct web *web, int64_t id)
+/* Tell of match ID; returns the bytes that each listener has got. */
+static size_t tell_match(struct web *web, int64_t id)
 {
 	struct buf text = BUF_INIT(EVENT_BYTES);
 	struct store_error error;
-	struct subscriber *subscriber;
-	bool is_wanted = false;
+	size_t len = TURN_LEAST;
 	json_t *match;
 	char *data;
 
-	web->told[web->ntold++ % WEB_TOLD_MAX] = id;
-	LIST_FOREACH(subscriber, &web->subscribers, link)
-	is_wanted |= subscriber->topic == TOPIC_MATCHES;
 	/* What is not for the public is not found. */
-	if (!is_wanted || store_web_match(web->store, id, &match, &error) < 0)
-		return;
+	if (store_web_match(web->store, id, &match, &error) < 0)
+		return len;
 	data = json_dumps(match, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	if (data != NULL) {
 		add_event(&text, "match", id, data);
 		tell(web, TOPIC_MATCHES,
 		     json_string_value(json_object_get(match, "ladder")),
 		     &text);
+		len += text.len;
 	}
 	free(data);
 	json_decref(match);
 	buf_release(&text);
+	return len;
+}
+
+void events_go_on(struct web *web)
+{
+	static const struct timeval at_once = { 0 };
+	struct subscriber *subscriber;
+	bool is_wanted = false;
+	size_t told = 0;
+
+	LIST_FOREACH(subscriber, &web->subscribers, link)
+	is_wanted |= subscriber->topic == TOPIC_MATCHES;
+	if (!is_wanted)
+		web->ntold = web->nsaved;
+	while (web->ntold < web->nsaved && told < TURN_BYTES)
+		told += tell_match(web,
+				   web->saved[web->ntold++ % WEB_SAVED_MAX]);
+	if (web->ntold < web->nsaved)
+		(void)event_add(web->events_ev, &at_once);
+}
+
+void events_saved(struct web *web, const int64_t *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		web->saved[web->nsaved++ % WEB_SAVED_MAX] = ids[i];
+	/* Too many for one who comes again are too many for all. */
+	if (web->nsaved - web->ntold > WEB_SAVED_MAX)
+		web->ntold = web->nsaved - WEB_SAVED_MAX;
+	if (!event_pending(web->events_ev, EV_TIMEOUT, NULL))
+		events_go_on(web);
 }
 
 void events_tell_board(struct web *web, const char *ladder, const char *text)
@@ -191,12 +223,12 @@ static void add_match(struct buf *out, const json_t *match)
 	free(data);
 }
 
-/* Where in web->told the match after LAST is; false: LAST is not known. */
+/* Where in web->saved the match after LAST is; false: LAST is not known. */
 static bool find_told(const struct web *web, int64_t last, uint64_t *ret)
 {
-	for (uint64_t i = web->ntold; i > 0 && web->ntold - i < WEB_TOLD_MAX;
+	for (uint64_t i = web->ntold; i > 0 && web->nsaved - i < WEB_SAVED_MAX;
 	     i--) {
-		if (web->told[(i - 1) % WEB_TOLD_MAX] != last)
+		if (web->saved[(i - 1) % WEB_SAVED_MAX] != last)
 			continue;
 		*ret = i;
 		return true;
@@ -204,7 +236,7 @@ static bool find_told(const struct web *web, int64_t last, uint64_t *ret)
 	return false;
 }
 
-/* Those that were stored since the one before place FROM of web->told. */
+/* Those that were told since the one before place FROM of web->saved. */
 static void add_told(struct subscriber *subscriber, uint64_t from,
 		     struct buf *out)
 {
@@ -216,8 +248,9 @@ static void add_told(struct subscriber *subscriber, uint64_t from,
 		struct store_error error;
 		json_t *match;
 
-		if (store_web_match(web->store, web->told[from % WEB_TOLD_MAX],
-				    &match, &error) < 0)
+		if (store_web_match(web->store,
+				    web->saved[from % WEB_SAVED_MAX], &match,
+				    &error) < 0)
 			continue;
 		if (wants(subscriber, TOPIC_MATCHES,
 			  json_string_value(json_object_get(match, "ladder"))))

@@ -70,8 +70,7 @@ void web_answer(struct web *web, uint64_t id, char *reply_take)
 
 static void take_feed(struct web *web, struct web_feed *feed)
 {
-	for (size_t i = 0; i < feed->nsaved; i++)
-		events_tell_match(web, feed->saved[i]);
+	events_saved(web, feed->saved, feed->nsaved);
 	feed_release(&web->feed);
 	web->feed = *feed;
 	memset(feed, 0, sizeof(*feed));
@@ -310,6 +309,13 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 	events_tick(web);
 }
 
+static void on_events(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	events_go_on(arg);
+}
+
 static void on_request(struct http_request *request, void *arg)
 {
 	route_dispatch(arg, request);
@@ -371,8 +377,9 @@ static int open_loop(struct web *web)
 	web->done_ev =
 		add_event(web, mailbox_fd(&web->done), EV_READ, on_done, NULL);
 	web->second_ev = add_event(web, -1, 0, on_second, &each);
+	web->events_ev = event_new(web->base, -1, 0, on_events, web);
 	if (web->inbox_ev == NULL || web->done_ev == NULL ||
-	    web->second_ev == NULL)
+	    web->second_ev == NULL || web->events_ev == NULL)
 		return -ENOMEM;
 	rc = http_server_new(&web->http, web->base, &settings, on_request, web);
 	if (rc == 0)
@@ -488,7 +495,7 @@ static void free_commands(struct web *web)
 
 void web_free(struct web *web)
 {
-	struct event *events[3];
+	struct event *events[4];
 
 	if (web == NULL)
 		return;
@@ -511,7 +518,8 @@ void web_free(struct web *web)
 	events[0] = web->inbox_ev;
 	events[1] = web->done_ev;
 	events[2] = web->second_ev;
-	for (size_t i = 0; i < 3; i++)
+	events[3] = web->events_ev;
+	for (size_t i = 0; i < 4; i++)
 		if (events[i] != NULL)
 			event_free(events[i]);
 	if (web->base != NULL)

@@ -32,7 +32,7 @@ enum {
 	WEB_JOBS_SHARE = 8,        /* an address has so many of them, at most */
 	WEB_COMMANDS_MAX = 64,     /* that wait for the loop's answer */
 	WEB_SUBSCRIBERS_MAX = 256, /* clients of events */
-	WEB_TOLD_MAX = 4096,       /* matches that an event can go on from */
+	WEB_SAVED_MAX = 4096,      /* matches that an event can go on from */
 	WEB_BODY_BYTES = 65536,
 	WEB_OUTPUT_BYTES = 64 * 1024 * 1024,
 	WEB_OUTPUT_SHARE = 8, /* an address has so much of it, at most */
@@ -103,8 +103,10 @@ struct web {
 
 	LIST_HEAD(, subscriber) subscribers;
 	unsigned nsubscribers;
-	int64_t told[WEB_TOLD_MAX]; /* matches as they were stored: a ring */
-	uint64_t ntold;             /* the next one's place in it, modulo */
+	int64_t saved[WEB_SAVED_MAX]; /* matches as they were stored: a ring */
+	uint64_t nsaved;              /* the next one's place in it, modulo */
+	uint64_t ntold;               /* the next one's that is told */
+	struct event *events_ev;      /* owned; goes on with that */
 	int64_t heartbeat_us;
 	uint64_t dropped_subscribers;
 	LIST_HEAD(, web_command) commands;
@@ -158,8 +160,10 @@ json_t *boards_of_bot(struct web *web, const char *name);
 /* ---- events.c ---- */
 void events_matches(struct web_call *call);
 void events_standings(struct web_call *call);
-/* Match ID is on disk. */
-void events_tell_match(struct web *web, int64_t id);
+/* The COUNT matches IDS are on disk, in this order. */
+void events_saved(struct web *web, const int64_t *ids, size_t count);
+/* The next turn of the loop has come: tell more of them. */
+void events_go_on(struct web *web);
 /* A table is new: JSON text of an event. */
 void events_tell_board(struct web *web, const char *ladder, const char *text);
 /* Once a second: heartbeats. */
