@@ -19,7 +19,8 @@
 #include "server/net/net_internal.h"
 
 enum {
-	CLOSE_US = 2000000,    /* for the last lines of a closed link */
+	CLOSE_US = 2000000, /* for the last lines of a closed link */
+	REFUSED_LOG_US = 1000000,
 	WATCH_FIRST_US = 500,  /* between looks at the acks: at first ... */
 	WATCH_LAST_US = 50000, /* ... and at last */
 	V4_OFFSET = 12,        /* of the IPv4 address in a mapped one */
@@ -103,18 +104,33 @@ void conn_kill(struct conn *conn, const char *reason)
 	net_act(net);
 }
 
+/* One line for each; of those that never came in, who may be many, a few. */
+static void log_closed(struct conn *conn)
+{
+	char text[NET_ADDRESS_TEXT], more[32] = "";
+	unsigned suppressed;
+
+	if (conn->is_refused) {
+		if (!log_rate_pass(&conn->net->refused_log, clock_now_us(),
+				   REFUSED_LOG_US, &suppressed))
+			return;
+		(void)snprintf(more, sizeof(more), " suppressed=%u",
+			       suppressed);
+	}
+	log_info("conn=%llu peer=%s event=closed reason=%s%s",
+		 (unsigned long long)conn->id,
+		 conn_address_text(conn->address, conn->port, text),
+		 conn->reason, more);
+}
+
 void net_reap(struct net *net)
 {
 	struct conn *conn;
-	char text[NET_ADDRESS_TEXT];
 
 	if (LIST_EMPTY(&net->dead))
 		return;
 	while ((conn = LIST_FIRST(&net->dead)) != NULL) {
-		log_info("conn=%llu peer=%s event=closed reason=%s",
-			 (unsigned long long)conn->id,
-			 conn_address_text(conn->address, conn->port, text),
-			 conn->reason);
+		log_closed(conn);
 		LIST_REMOVE(conn, link);
 		if (conn->write_ev != NULL)
 			event_free(conn->write_ev);
@@ -375,6 +391,7 @@ void conn_open(struct net *net, int fd, const struct sockaddr *address)
 	conn->peer = lobby_peer_open(net->lobby, conn->address, conn, conn->id,
 				     clock_now_us());
 	net_act(net);
+	conn->is_refused = conn->state != CONN_OPEN;
 }
 
 /* ---- what the kernel knows ---- */

@@ -107,6 +107,7 @@ struct conn {
 	bool is_listening; /* `ev` is added */
 	bool has_eof;      /* the peer has sent its FIN */
 	bool is_mute;      /* sending failed; reading will tell the end */
+	bool is_refused;   /* was to be closed as soon as it came */
 };
 
 struct listener {
@@ -147,14 +148,15 @@ struct net {
 	int64_t lag_us;   /* the worst of this second */
 	bool is_acting;   /* inside net_act() */
 	bool is_draining;
-	bool is_drained;            /* the lobby is; what it led to goes on */
-	bool is_done;               /* all ends now */
-	struct log_rate full_log;   /* "out of descriptors" */
-	unsigned nplanned;          /* of planned.c, being carried out */
-	bool has_plan_failed;       /* of these */
-	int64_t plan_us;            /* none is begun before ... */
-	int64_t plan_wait_us;       /* ... as long as it was waited last */
-	struct match_record **held; /* owned; the store's queue was full */
+	bool is_drained;             /* the lobby is; what it led to goes on */
+	bool is_done;                /* all ends now */
+	struct log_rate full_log;    /* "out of descriptors" */
+	struct log_rate refused_log; /* ends of those that were refused */
+	unsigned nplanned;           /* of planned.c, being carried out */
+	bool has_plan_failed;        /* of these */
+	int64_t plan_us;             /* none is begun before ... */
+	int64_t plan_wait_us;        /* ... as long as it was waited last */
+	struct match_record **held;  /* owned; the store's queue was full */
 	size_t nheld, held_cap;
 	char *store_trouble; /* owned; why it cannot write, or NULL: it can */
 	unsigned nwriting;   /* jobs of NET_WRITING that are not finished */
