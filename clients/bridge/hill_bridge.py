@@ -507,8 +507,8 @@ class Program:
         options = slot.app.options
         order = {"argv": argv, "folder": folder or "",
                  "cwd": folder if options.chdir and folder else os.getcwd()}
-        env = dict(os.environ)
-        env.setdefault("PYTHONUNBUFFERED", "1")
+        # A Python bot's plain print() would otherwise stay in its buffer.
+        env = {**os.environ, "PYTHONUNBUFFERED": "1"}
         pipe = subprocess.PIPE
         if IS_POSIX:
             self.control, theirs = socket.socketpair()
