@@ -17,6 +17,9 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ("rabbit-runner", "image-battle", "lambda-mining")
 FUZZ_SECONDS = 20
+# Builds without sanitizers, for the golden games alone.
+PLAIN = {"unoptimised": ["-Doptimization=0"],
+         "release": ["--buildtype=release"]}
 FIGURES = ("simulate-ladder", "ladder-pairing-fields")
 BRIDGE_BYTES = 100_000  # what an author is asked to fetch, at most
 SANITIZER_ENV = {
@@ -26,10 +29,10 @@ SANITIZER_ENV = {
 # To look for leaks takes as long as all else that hillctl does, thousands of
 # times, and hilld has the same code: the short form leaves it out.
 SHORT_ASAN = f"include_if_exists={TOP}/tests/sanitizers/%b.options"
-# Two files of the system tests at once: most wait half of their time. Those of
-# the long form fill the machine and are timed, and go one by one.
-PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
-SHARED_OUT = ["-n", "2", "--dist", "loadfile"]
+# Three files of the system tests at once: most wait half of their time. Those
+# of the long form fill the machine and are timed, and go one by one.
+PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"]
+SHARED_OUT = ["-n", "3", "--dist", "loadfile"]
 
 
 class Tally:
@@ -140,10 +143,14 @@ class Suite:
             self.tally.skip("golden-check on the whole reference", 3,
                             "no reference data (HILL_REFERENCE, ../shared)")
             return
+        self.golden("golden-check", reference / "golden")
+
+    def golden(self, name, folder):
+        """Each game against its recorded runs in FOLDER."""
         for game in GAMES:
-            self.step(f"golden-check {game}",
+            self.step(f"{name} {game}",
                       [str(self.build / "tests/golden/golden-check"), game,
-                       str(reference / "golden" / game)],
+                       str(folder / game)],
                       count=count_line)
 
     def system(self, reference):
@@ -301,6 +308,28 @@ def check_portable(tally):
               time.monotonic() - begun, log)
 
 
+def plain_golden(compiler, tally, reference):
+    """A game is the same however its engine was compiled."""
+    for kind, options in PLAIN.items():
+        suite = Suite(compiler, tally, True)
+        suite.build = TOP / "build" / f"golden-{compiler}-{kind}"
+        suite.logs = suite.build / "log"
+        again = ["--reconfigure"] if (suite.build / "build.ninja").exists() \
+            else []
+        if not suite.step(f"{kind} set-up", [
+                "meson", "setup", *again, "-Dserver=disabled",
+                "-Dtests=disabled", *options, str(suite.build)],
+                env={"CC": compiler})[0]:
+            continue
+        if not suite.step(f"{kind} build", [
+                "ninja", "-C", str(suite.build),
+                "tests/golden/golden-check"])[0]:
+            continue
+        suite.golden(f"{kind} golden-check here", TOP / "tests/golden")
+        if reference is not None:
+            suite.golden(f"{kind} golden-check", reference / "golden")
+
+
 def fuzz(tally):
     """Each fuzz target for a while; with new inputs, where its replay in the
     meson tests has only the corpus."""
@@ -335,7 +364,8 @@ def main():
     parser = argparse.ArgumentParser(
         prog="tests/run", description="Build hill with sanitizers and test it.")
     parser.add_argument("--long", action="store_true",
-                        help="full counts, and clang beside gcc")
+                        help="full counts, clang beside gcc, the golden games "
+                        "on builds without sanitizers, and fuzzing")
     parser.add_argument("--compiler", choices=("gcc", "clang"),
                         help="with this one only")
     options = parser.parse_args()
@@ -348,8 +378,12 @@ def main():
     check_clients_alone(tally)
     check_portable(tally)
     compilers = ("gcc", "clang") if options.long else ("gcc",)
-    for compiler in (options.compiler,) if options.compiler else compilers:
+    if options.compiler:
+        compilers = (options.compiler,)
+    for compiler in compilers:
         Suite(compiler, tally, options.long).run_all(reference)
+        if options.long:
+            plain_golden(compiler, tally, reference)
     if options.long:
         fuzz(tally)
 

@@ -6,10 +6,11 @@ import pathlib
 import re
 import sqlite3
 import struct
+import threading
 import time
 import zlib
 
-from conftest import HILLD, wait_until
+from conftest import HILLD, WAIT_S, wait_until
 
 COLOURS = [(255, 0, 0), (0, 0, 255), (0, 128, 0), (200, 0, 200)]
 IS_SANITIZED = b"__asan_init" in HILLD.read_bytes()
@@ -115,6 +116,53 @@ class Fighter:
         self.peer.expect(f"colour {self.colour} chose {pixel}")
 
 
+class Painting:
+    """A fighter that paints in a thread for as long as the `with` lasts."""
+
+    def __init__(self, fighter, pause_s=0.02):
+        self.fighter, self.pause_s = fighter, pause_s
+        self.seconds = []  # that the server took, turn by turn
+        self.has_ended, self.failure = False, None
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        try:
+            self.fighter.picked()
+            while not self.has_ended:
+                begun = time.monotonic()
+                pixel = self.fighter.pixel()
+                self.fighter.peer.say(pixel)
+                self.fighter.peer.expect(
+                    f"colour {self.fighter.colour} chose {pixel}")
+                self.fighter.picked()
+                self.seconds.append(time.monotonic() - begun)
+                time.sleep(self.pause_s)
+        except Exception as failure:  # told by whoever waits for it
+            self.failure = failure
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.has_ended = True
+        self.thread.join(WAIT_S)
+        assert self.failure is None, repr(self.failure)
+
+
+def check_calm(painting, server):
+    """Nothing that went on beside PAINTING was felt; its match is ended."""
+    fighter = painting.fighter
+    assert len(painting.seconds) > 10
+    assert max(painting.seconds) < 1 + slack_ms() / 1000
+    fighter.peer.say("@leave", f"@resign {fighter.match}")
+    fighter.peer.expect(f"@result {fighter.match} ")
+    [seat] = [seat for number, seat in enumerate(
+        seats_of(server, fighter.match)) if number == fighter.seat]
+    assert seat["late"] == 0
+    assert seat["max_us"] < 1_000_000 + slack_ms() * 1000
+
+
 def start_battle(peers, ladder="battle"):
     """Seat PEERS (logged in, waiting for nothing) on LADDER; Fighters."""
     for peer in peers:
@@ -199,11 +247,6 @@ def record_of(server, match):
     scores = [(s["score"], s["rank"], s["reason"])
               for s in seats_of(server, match)]
     return digest, inputs, zlib.decompress(transcript), scores
-
-
-def rss_kib(process):
-    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
 
 def cpu_seconds(process):

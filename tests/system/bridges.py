@@ -64,16 +64,16 @@ def kind(request):
 
 @pytest.fixture
 def bridge(kind, hill, token, tmp_path):
-    """start(program words, options): a running bridge; ended afterwards."""
+    """start(program words, options, more environment): a running bridge."""
     started = []
 
-    def start(*program, options=()):
+    def start(*program, options=(), env=()):
         process = subprocess.Popen(
             [*COMMANDS[kind], "--server", f"127.0.0.1:{hill.port}", "--bot",
              "crazy", "--token-file", token, "--play", "ladder", *options,
              "--", *map(str, program)],
             cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+            text=True, env={**environment(tmp_path), **dict(env)})
         started.append(process)
         return process
 
@@ -84,6 +84,12 @@ def bridge(kind, hill, token, tmp_path):
             process.wait(10)
         process.stdout.close()
         process.stderr.close()
+
+
+def environment(folder):
+    """What a bridge runs in. That Python does not buffer is its own doing."""
+    return {**{name: value for name, value in os.environ.items()
+               if name != "PYTHONUNBUFFERED"}, "TMPDIR": str(folder)}
 
 
 def script(tmp_path, text, name="bot.py"):

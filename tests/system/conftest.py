@@ -166,5 +166,13 @@ def start_hilld(tmp_path):
 
 
 @pytest.fixture
+def little_quarantine(monkeypatch):
+    """A sanitizer keeps what was freed, and stacks; here growth is to be seen."""
+    monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") +
+                       ":quarantine_size_mb=2:thread_local_quarantine_size_kb=64"
+                       ":detect_stack_use_after_return=0")
+
+
+@pytest.fixture
 def hilld(start_hilld):
     return start_hilld()

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import zlib
 
+from bridges import environment
 from conftest import BUILD, TOP, WAIT_S
 
 BRIDGE = BUILD / "clients/bridge/hill-bridge"
@@ -48,7 +49,7 @@ class Bridge:
         with open(self.out_path, "ab") as out, open(self.err_path, "ab") as err:
             self.process = subprocess.Popen(
                 [str(word) for word in self.command], cwd=self.folder, stdin=subprocess.DEVNULL,
-                stdout=out, stderr=err, env={**os.environ, "TMPDIR": str(self.folder / "tmp")})
+                stdout=out, stderr=err, env=environment(self.folder / "tmp"))
 
     def out(self):
         return self.out_path.read_text(errors="replace")

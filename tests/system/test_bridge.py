@@ -11,6 +11,7 @@ import pytest
 
 from bridges import (ECHO, IS_LONG, PYTHON, TOKEN, alive, finish, gone_within,
                      is_portable, processes_of, script)
+from memory import rss_kib
 
 
 def test_plays_a_match_with_the_originals_arguments(hill, bridge, tmp_path):
@@ -122,12 +123,15 @@ def test_bc01_standard_error_never_blocks_a_program(hill, bridge, tmp_path):
     assert log.stat().st_size == 1024 * 1024
 
 
-def test_bc03_an_unflushed_python_program_is_heard(hill, bridge, tmp_path):
+@pytest.mark.parametrize("env", [{}, {"PYTHONUNBUFFERED": ""}],
+                         ids=["unset", "empty"])
+def test_bc03_an_unflushed_python_program_is_heard(
+        hill, bridge, tmp_path, env):
     bot = script(tmp_path, ECHO)
-    bridge("python3", bot)
+    bridge(PYTHON, bot, env=env)
     hill.greet()
     hill.start(7, "hello")
-    assert hill.line() == "got hello"
+    assert hill.line(timeout=20) == "got hello"
 
 
 def test_a_program_is_deaf_to_no_signal(hill, bridge):
@@ -237,18 +241,14 @@ def test_bc07_hundreds_of_matches_without_growing(hill, bridge, monkeypatch):
     process = bridge("sh", "-c", "read line; echo $line; read line")
     hill.greet()
 
-    def rss_kib():
-        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
-
     first = None
     for match in range(1, 301 if IS_LONG else 61):
         hill.start(match, "go")
         assert hill.line() == "go"
         hill.end(match)
         if match == 20:
-            first = rss_kib()
-    assert rss_kib() - first < 1024
+            first = rss_kib(process)
+    assert rss_kib(process) - first < 1024
     children = pathlib.Path(
         f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     # A keeper that has just ended may wait to be reaped.

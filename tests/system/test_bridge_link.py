@@ -12,6 +12,7 @@ import pytest
 
 from bridges import (COMMANDS, ECHO, IS_LONG, PYTHON, TOKEN, appears, finish, gone_within,
                      script)
+from memory import Peak, rss_kib
 
 
 def test_bc34_a_reset_link_is_never_a_finished_match(hill, bridge, tmp_path):
@@ -52,6 +53,36 @@ def test_bc41_a_slow_program_gets_all_bytes_in_order(hill, bridge, tmp_path):
     assert process.poll() is None
 
 
+def test_bc41_a_server_that_is_faster_waits_for_the_program(
+        hill, bridge, tmp_path):
+    awake, size = tmp_path / "awake", 40 << 20
+    process = bridge(PYTHON, script(
+        tmp_path, "import os, sys, time\n"
+        "print('up', flush=True)\n"
+        f"while not os.path.exists({str(awake)!r}): time.sleep(0.02)\n"
+        f"left = {size}\n"
+        "while left > 0: left -= len(sys.stdin.buffer.read1(1 << 20))\n"
+        "print(left, flush=True)\n"))
+    hill.greet()
+    hill.start(7)
+    assert hill.line() == "up"
+    peak = Peak(process)
+    burst = memoryview((b"x" * 1023 + b"\n") * (size >> 10))
+    hill.link.settimeout(0.5)  # nobody takes anything for so long
+    sent = 0
+    try:
+        while sent < size:
+            sent += hill.link.send(burst[sent:sent + (1 << 20)])
+    except TimeoutError:
+        pass
+    assert sent < size
+    hill.link.settimeout(30)
+    awake.touch()
+    hill.link.sendall(burst[sent:])
+    assert hill.line(timeout=30) == "0"
+    assert peak.growth_kib() < 16 * 1024
+
+
 def test_a_flood_costs_no_memory_and_the_next_match_plays(
         hill, bridge, tmp_path):
     process = bridge("sh", "-c", "read a; if [ $a = flood ]; then "
@@ -60,9 +91,8 @@ def test_a_flood_costs_no_memory_and_the_next_match_plays(
     hill.greet()
     hill.start(7, "flood")
     time.sleep(0.5)
-    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     # A sanitizer's own memory is most of this.
-    assert int(re.search(r"VmRSS:\s+(\d+)", status)[1]) < 100 * 1024
+    assert rss_kib(process) < 100 * 1024
     hill.end(7, reason="long")
     hill.start(8, "calm")
     assert hill.line() == "calm"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Links to a real hilld that break, stall and come back, and bridges on them."""
+import json
+import os
 import random
 import re
 import resource
@@ -10,13 +12,14 @@ import time
 
 import pytest
 
-from arena import (IS_SANITIZED, Fighter, Stopwatch, add_battle, add_mine,
-                   add_rabbits, cpu_seconds, rows, rss_kib, seats_of, slack_ms,
-                   start_battle, wait_stored)
+from arena import (IS_SANITIZED, Fighter, Painting, Stopwatch, add_battle,
+                   add_mine, add_rabbits, check_calm, cpu_seconds, rows,
+                   seats_of, slack_ms, start_battle, wait_stored)
 from bridges import script
 from conftest import Peer, wait_until
-from lines import Proxy
-from season import IS_LONG, PYTHON, Bridge
+from lines import FarPeer, Proxy
+from memory import Peak
+from season import IS_LONG, PYTHON, Bridge, check_whole, hillctl
 from test_kill import programs_of
 
 # A battle's program: paints its column downwards; FIRST is run at first.
@@ -123,7 +126,7 @@ def test_bc40_links_reset_together_in_every_phase(hilld):
     tokens = {name: hilld.admin("bot add", name=name, owner=name,
                                 max_connections=50)["token"]
               for name in ("left", "right")}
-    started = []
+    started, ready = [], []
     phases = ["connect", "login", "play", "offered", "ready", "start",
               "turn", "end"]
     draw = random.Random(40)
@@ -140,6 +143,7 @@ def test_bc40_links_reset_together_in_every_phase(hilld):
             fighters[0].ready()
             if phase != "offered":
                 fighters[1].ready()
+                ready.append(fighters[0].match)
         if phase in phases[5:]:
             started.append(fighters[0].match)
             for fighter in fighters:
@@ -157,9 +161,11 @@ def test_bc40_links_reset_together_in_every_phase(hilld):
     wait_until("all matches are over", lambda: hilld.admin(
         "status")["server"]["matches"] == 0, hilld.process)
     for match in started:
-        wait_stored(hilld, match)
-    ids = [row[0] for row in rows(hilld, "SELECT id FROM match")]
-    assert len(ids) == len(set(ids)) and set(started) <= set(ids)
+        assert wait_stored(hilld, match)[0] == "stored"
+    # Those that were ready and gone may have begun: all else was no match.
+    ids = {row[0] for row in rows(hilld, "SELECT id FROM match")}
+    assert set(started) <= ids <= set(started + ready)
+    check_whole(hilld.database)
 
 
 def test_bc49_a_match_that_was_broken_off_is_played_once_more(hilld):
@@ -195,28 +201,58 @@ def test_bc49_a_match_that_was_broken_off_is_played_once_more(hilld):
 
 # ---- links that stall, and too many of them ----
 
+PING = b"@ping " + b"x" * 4000 + b"\n"
+
+
+def flood(link, data):
+    """Send DATA again and again until the server has ended LINK; it does."""
+    sent = 0
+    link.settimeout(10)
+    # A time-out would be an OSError as well: that is none of these.
+    with pytest.raises((BrokenPipeError, ConnectionResetError)):
+        while sent < 200 << 20:
+            link.sendall(data)
+            sent += len(data)
+
+
 def test_bc38_a_peer_that_does_not_read_is_dropped_at_its_bound(hilld):
     add_battle(hilld, turn_ms=20000)
     token = hilld.add_bot("crazy")
     [player] = start_battle([hilld.peer().login("crazy", token)])
     player.paint()
-    before = rss_kib(hilld.process)
+    peak = Peak(hilld.process)
     deaf = socket.socket()
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    deaf.settimeout(10)
     deaf.connect(("127.0.0.1", hilld.port))
     deaf.sendall(f"@login crazy {token}\n".encode())
-    ping = b"@ping " + b"x" * 4000 + b"\n"
-    peak, sent = before, 0
-    with pytest.raises(OSError):
-        while sent < 200 << 20:
-            deaf.sendall(ping * 16)
-            sent += len(ping) * 16
-            peak = max(peak, rss_kib(hilld.process))
-    assert sent < 200 << 20
+    flood(deaf, PING * 16)
     deaf.close()
-    assert peak - before < (32768 if IS_SANITIZED else 4096)
+    assert peak.growth_kib() < (32768 if IS_SANITIZED else 4096)
     player.paint()
+
+
+def test_bc38_a_player_that_does_not_read_is_dropped_and_not_felt(hilld):
+    add_battle(hilld, seats=2, turn_ms=20000, maxturns=100000,
+               size=(20, 1000))
+    link = socket.socket()
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    link.connect(("127.0.0.1", hilld.port))
+    hilld.peers.append(FarPeer(link))
+    deaf, awake = start_battle(
+        [peer.login(name, hilld.add_bot(name)) for name, peer in
+         (("deaf", hilld.peers[0]), ("awake", hilld.peer()))])
+    peak = Peak(hilld.process)
+    with Painting(awake) as painting:
+        # It answers as well, so the turns go on beside it; what it has said
+        # counts when it is gone, too: 16 lines ahead at most.
+        flood(link, deaf.pixel().encode() + b"\n" + PING * 16)
+        turns = len(painting.seconds)
+        wait_until("the battle goes on without it", lambda: painting.failure or
+                   len(painting.seconds) > turns + 30)
+    assert peak.growth_kib() < (32768 if IS_SANITIZED else 8192)
+    check_calm(painting, hilld)
+    found = {seat["bot"]: seat for seat in seats_of(hilld, awake.match)}
+    assert (found["deaf"]["reason"], found["deaf"]["how"]) == ("gone", "link")
 
 
 def test_bc42_without_descriptors_the_server_is_calm(start_hilld):
@@ -239,7 +275,9 @@ def test_bc42_without_descriptors_the_server_is_calm(start_hilld):
         time.sleep(0.05)
     assert cpu_seconds(server.process) - cpu < 0.2 * seconds
     more = server.log.read_text()[len(lines):]
-    assert more.count("accept_rests") <= seconds + 2
+    # Who is refused for lack of room takes a place for 2 s, and a line is told
+    # of all of them, and one of the rest.
+    assert more.count("\n") <= seconds + 3
     for other in crowd:
         other.close()
 
@@ -262,6 +300,28 @@ def test_bc42_without_descriptors_the_server_is_calm(start_hilld):
 
 
 # ---- bridges ----
+
+def test_bc04_the_other_program_of_a_bridge_plays_on(hilld, bridge, tmp_path):
+    add_battle(hilld, turn_ms=5000, maxturns=15)
+    token = hilld.admin("bot add", name="crazy", owner="one",
+                        max_connections=2)["token"]
+    bot = script(tmp_path, PAINTER.format(
+        first="import time", reply="time.sleep(0.1); " + PAINT), "bot.py")
+    one = bridge(hilld, "crazy", token, "battle", PYTHON, bot,
+                 options=("--slots", "2", "--matches", "3"))
+    both = wait_until("both play", lambda: len(programs_of(bot)) == 2 and
+                      programs_of(bot), one.process)
+    os.kill(both[0], signal.SIGKILL)
+    # It has a match more, in that one's place.
+    assert one.wait(60) == 0, one.err()
+    found = [seats_of(hilld, match)[0] for match, *_ in one.results()]
+    assert sorted((seat["reason"], seat["how"]) for seat in found
+                  if seat["reason"] != "finished") == [("gone", "signal=9")]
+    whole = [seat for seat in found if seat["reason"] == "finished"]
+    assert [(seat["requests"], seat["late"], seat["invalid"])
+            for seat in whole] == [(15, 0, 0)] * 2
+    assert hilld.log.read_text().count(" event=login") == 2
+
 
 def test_bc05_a_program_that_dies_while_it_thinks_ends_its_match(
         hilld, bridge, tmp_path):
@@ -468,6 +528,14 @@ def test_bc52_a_program_that_ends_early_leaves_a_whole_result(
     if answers < 3:
         assert found["leaves"]["reason"] == "gone"
         assert found["leaves"]["how"] == "exit=7"
+    else:  # its end may be seen before the match's
+        assert found["leaves"]["reason"] in ("finished", "gone")
+    assert found["stays"]["reason"] == "finished"
+    for bot in ("leaves", "stays"):
+        listed = hillctl(hilld.database, "--json", "match", "list", "--bot",
+                         bot, "--socket", f"{hilld.short}/sock").stdout
+        assert [row["id"] for row in json.loads(listed)["matches"]] == [
+            stays.match]
     assert one.wait(20) == 0
 
 

@@ -21,11 +21,35 @@ from web import API, check_shape, start_web
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_REC, MS_PRIVATE = 1 << 14, 1 << 18
 IS_LONG = bool(os.environ.get("HILL_LONG"))
-MEETING = (b"#########\n"
-           b"#s s   e#\n"
-           b"# s   c #\n"
-           b"#c      #\n"
-           b"#########\n")
+# Three rabbits that may meet in one cell; two crushers that come up to where
+# each has a rabbit on its left and one on its right.
+MEETING = (b"###################\n"
+           b"#e  s s   s s #s s#\n"
+           b"##### ##### ####s##\n"
+           b"#####c#####c#######\n"
+           b"###################\n")
+# Replies, and what the original controller says before each, for seed 5.
+MEETINGS = [
+    ("move 15,1 to 16,1; 17,1 to 16,1",
+     "crusher 11,3 movesto 11,2; 5,3 movesto 5,2",
+     "rabbits 4,1 6,1 10,1 12,1 15,1 17,1 16,2"),
+    ("move",
+     "crusher 11,2 movesto 11,1; 5,2 movesto 5,1",
+     "rabbits 4,1 6,1 10,1 12,1 15,1 17,1 16,2"),
+    # One crusher turns right, one left. Of three that meet one is left.
+    ("move 15,1 to 16,1; 17,1 to 16,1; 16,2 to 16,1",
+     "crusher 5,1 crushes 6,1; 11,1 crushes 10,1",
+     "rabbits 4,1 12,1 15,1 17,1 16,2"),
+    ("move 16,1 to 16,2; 15,1 to 16,1",
+     "crusher 6,1 movesto 5,1; 10,1 movesto 11,1",
+     "rabbits 4,1 12,1 15,1 16,1 17,1 16,2"),
+    ("move",
+     "crusher 5,1 crushes 4,1; 11,1 crushes 12,1",
+     "rabbits 15,1 16,1 17,1 16,2"),
+    ("move",
+     "crusher 4,1 movesto 3,1; 12,1 movesto 13,1",
+     "rabbits 15,1 16,1 17,1 16,2"),
+]
 
 
 def play_battle(fighters, turns):
@@ -83,7 +107,8 @@ def test_bc50_a_map_that_is_taken_away_starts_nothing_more(hilld):
 
 def test_bc55_every_replay_is_of_its_own_match(start_hilld, tmp_path):
     server = start_hilld()
-    add_battle(server, seats=2, maxturns=100)
+    add_battle(server, seats=2, maxturns=1000,
+               size=(20, 400 if IS_LONG else 40))
     tokens = {name: server.add_bot(name) for name in "abc def ghi jkl".split()}
     seen = {}
     for _ in range(3):
@@ -92,8 +117,11 @@ def test_bc55_every_replay_is_of_its_own_match(start_hilld, tmp_path):
                      for name, token in tokens.items()]
             # Two at a time.
             pairs = [start_battle(peers[:2]), start_battle(peers[2:])]
-            for turns, pair in zip((3, 5), pairs):
-                seen[pair[0].match] = play_battle(pair, turns)
+            # No two matches have as many turns.
+            for names, pair in zip(("abc def", "ghi jkl"), pairs):
+                seats = {fighter.seat + 1: name
+                         for name, fighter in zip(names.split(), pair)}
+                seen[pair[0].match] = seats, play_battle(pair, len(seen) + 1)
             for fighter in pairs[0] + pairs[1]:
                 fighter.peer.say("@leave")
                 fighter.peer.expect(f"@result {fighter.match} ")
@@ -101,14 +129,17 @@ def test_bc55_every_replay_is_of_its_own_match(start_hilld, tmp_path):
         assert server.stop(signal.SIGTERM) == 0
         server = start_hilld()
     assert len(seen) == 3 * 2 * (50 if IS_LONG else 3)
-    for match, lines in seen.items():
-        done = hillctl(server.database, "replay", match, "--socket",
+    for match, (names, lines) in seen.items():
+        done = hillctl(server.database, "--json", "replay", match, "--socket",
                        f"{server.short}/sock")
         assert done.returncode == 0, done.stderr
-        shown = [line[line.index("colour "):]
-                 for line in done.stdout.splitlines() if "colour " in line]
-        # Every seat hears every line.
-        assert sorted(shown) == sorted(lines * 2)
+        shown = json.loads(done.stdout)
+        assert {seat["seat"]: seat["bot"]
+                for seat in shown["match"]["seats"]} == names
+        for seat in names:  # each hears every line
+            assert [line["text"] for line in shown["lines"]
+                    if line["seat"] == seat and line["dir"] == "saw" and
+                    line["text"].startswith("colour ")] == lines
     server.stop()
     verify_all(server.database)
 
@@ -326,7 +357,7 @@ def test_bc73_the_same_answers_make_the_same_game(hilld):
 
 
 def test_bc75_rabbits_that_meet_are_replayed_alike(hilld):
-    records, matches = [], []
+    records = []
     token = hilld.add_bot("crazy")
     for number in range(3):
         if number == 0:
@@ -338,16 +369,13 @@ def test_bc75_rabbits_that_meet_are_replayed_alike(hilld):
                         params="turns=6", turn_ms=20000, seeds="5..5",
                         bot_seed="match")
         peer = hilld.peer().login("crazy", token)
-        matches.append(peer.ready(f"rabbits-{number}"))
-        lines = []
-        for move in ("move 1,1 to 2,1; 3,1 to 2,1; 2,2 to 2,1", "move",
-                     "move 1,1 to 1,2; 3,1 to 3,2", "move", "move", "move"):
-            while not (line := peer.line()).startswith("rabbits"):
-                lines.append(line)
-            lines.append(line)
+        match = peer.ready(f"rabbits-{number}")
+        for turn, (move, *lines) in enumerate(MEETINGS):
+            assert [peer.line() for _ in range(3)] == [
+                f"turnsleft {len(MEETINGS) - turn}", *lines]
             peer.say(move)
-        peer.expect(f"@result {matches[-1]} ")
-        records.append((record_of(hilld, matches[-1]), lines))
+        peer.expect(f"@result {match} ")
+        records.append(record_of(hilld, match))
     assert records[0] == records[1] == records[2]
     done = hillctl(hilld.database, "verify", "--all", "--socket",
                    f"{hilld.short}/sock")

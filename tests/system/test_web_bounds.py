@@ -9,9 +9,11 @@ import zlib
 
 import pytest
 
-from arena import add_rabbits
+from arena import IS_SANITIZED, add_rabbits
 from conftest import wait_until
-from web import API, Web, add_match, insert, open_database, start_web
+from memory import Peak
+from season import IS_LONG
+from web import API, Web, add_instance, add_match, insert, open_database, start_web
 
 BIG = 12 * 1024 * 1024  # more than an address's share, and than sockets take in
 PROXY = "127.0.0.9"
@@ -40,6 +42,8 @@ class From(Web):
         """A connection that takes next to nothing, and what it asks for at once."""
         link = socket.socket()
         link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        # What the other side's socket takes in goes by the size of segments.
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
         link.settimeout(60)
         link.bind((self.address, 0))
         link.connect(("127.0.0.1", self.port))
@@ -224,6 +228,54 @@ def test_registrations_count_for_who_is_behind_the_proxy(start_hilld, tmp_path):
 def test_a_proxy_that_is_no_address_is_refused(start_hilld, value):
     with pytest.raises(AssertionError, match="has ended, status 2"):
         start_hilld("--set", f"http-trusted-proxy={value}")
+
+
+def test_bc38_a_spectator_that_takes_no_events_is_dropped(
+        little_quarantine, start_hilld, tmp_path):
+    server = start_hilld()
+    add_rabbits(server, "rabbits", turns=1, turn_ms=20000, seeds="1..1000000")
+    token = server.add_bot("ann")
+    server.stop()
+    with open_database(server.database) as c:
+        instance = add_instance(c, 1, 5)
+        for number in range(1_000_000, 1_000_101):
+            add_match(c, 1, instance, [1], number)
+        if not IS_LONG:  # what it has missed takes most of the room of 256 KiB
+            c.execute("UPDATE seat SET columns = ?", (json.dumps(["x" * 1700]),))
+    server, web = start_web(start_hilld, tmp_path, "--set", "http-stall-seconds=300")
+    peak = Peak(server.process)
+    deaf = [From(web, "127.0.0.2").link("/events/matches", "Last-Event-ID: 1000000")
+            for _ in range(20 if IS_LONG else 5)]
+    hears = socket.create_connection(("127.0.0.1", web.port), timeout=60)
+    ask(hears, "/events/matches")
+    assert head(hears)[0] == 200
+
+    def ndropped():
+        told = web.ask("/metrics")[2].decode()
+        return int(re.search(r"\nhill_http_subscribers_dropped_total (\d+)\n", told)[1])
+    assert ndropped() == 0
+    peer = server.peer().login("ann", token)
+    peer.say("@play rabbits")
+    played, heard = [], b""
+    for _ in range(1000 if IS_LONG else 200):
+        played.append(peer.ready())
+        peer.say("move")
+        peer.expect(f"@end {played[-1]} ")  # the next offer may come before the result
+    wait_until("they are dropped", lambda: ndropped() == len(deaf), server.process)
+    assert peak.growth_kib() < len(deaf) * 1024 + (24576 if IS_SANITIZED else 8192)
+    # Who listens was not dropped; who was is told so behind what waited.
+    while f"id: {played[-1]}\n".encode() not in heard:
+        heard += hears.recv(65536)
+    assert [int(number) for number in re.findall(rb"id: (\d+)\n", heard)] == played
+    hears.close()
+    told = b""
+    deaf[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+    while not told.endswith(b"\r\n0\r\n\r\n"):
+        told += deaf[0].recv(65536)
+    assert b"event: dropped\ndata: {\"reason\":\"slow\"" in told[-200:]
+    for link in deaf:
+        link.close()
+    assert "\nhill_http_subscribers 0\n" in web.ask("/metrics")[2].decode()
 
 
 def memory_of(process):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Cases from the field that need a whole server: small stacks, NULs, slow readers."""
+"""Cases from the field that need a whole server: small stacks, NULs, slow readers, and such as
+go away."""
 import csv
 import json
 import math
+import re
 import resource
 import socket
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -15,8 +18,10 @@ import pytest
 from arena import MINE, RABBITS, add_battle, add_mine, add_rabbits
 from conftest import HILLD, WAIT_S, wait_until
 from crowd import Crowd
+from memory import Peak
 from season import HILLCTL, IS_LONG
-from web import API, add_instance, add_match, insert, open_database, start_web
+from web import (API, CROWDED_MAP, add_crowded, add_instance, add_match, insert, open_database,
+                 start_web)
 
 WAL_MOST = 64 * 1024 * 1024
 RESULTS = 20_000 if IS_LONG else 1000
@@ -188,6 +193,56 @@ def fill(server):
 def wal_bytes(server):
     path = server.database.with_name(server.database.name + "-wal")
     return path.stat().st_size if path.exists() else 0
+
+
+def metric(web, name):
+    return int(re.search(rf"\n{name} (\d+)\n", web.ask("/metrics")[2].decode())[1])
+
+
+def count_replies(web):
+    told = web.ask("/metrics")[2].decode()
+    return sum(map(int, re.findall(r"\nhill_http_replies_total{.*} (\d+)", told)))
+
+
+@pytest.mark.parametrize("seconds", [10, 1])
+def test_bc83_clients_that_go_away_do_no_harm(little_quarantine, start_hilld, tmp_path, seconds):
+    """Half of them by a reset, many of them while a worker makes their answer."""
+    server = start_hilld()
+    add_rabbits(server, "rabbits", data=CROWDED_MAP)
+    server.add_bot("ant")
+    server.stop()
+    add_crowded(server, [20, *(500 * 2 ** number for number in range(8))])
+    server, web = start_web(start_hilld, tmp_path, "--set", f"http-request-seconds={seconds}")
+    begun = time.monotonic()
+    web.get("/matches/2/grids")
+    took = time.monotonic() - begun
+    # One that stays waits for longer than it has for a request in the second run.
+    slow = next((number for number in range(3, 10) if took * 2 ** (number - 2) > 1.5), 9)
+    stays = socket.create_connection(("127.0.0.1", web.port), timeout=WAIT_S)
+    stays.sendall(f"GET {API}/matches/{slow}/grids HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    paths = ["/matches?limit=200", "/matches/1/grids?turn=%d", "/matches/2/transcript",
+             "/matches/1/grids?turn=%d&count=2", "/matches/1/record", "/events/matches",
+             "/export/matches.jsonl", "/matches/2/notes"]
+    requests, replies = metric(web, "hill_http_requests_total"), count_replies(web)
+    peak = Peak(server.process)
+    for number in range(2000):
+        # Each address has a share of the worker.
+        link = socket.create_connection(("127.0.0.1", web.port),
+                                        source_address=(f"127.0.0.{2 + number % 99}", 0))
+        path = paths[number % len(paths)].replace("%d", str(number % 20))
+        link.sendall(f"GET {API}{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        if number // len(paths) % 2:
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        link.close()
+    assert stays.recv(1000).startswith(b"HTTP/1.1 200 ")
+    stays.close()
+    wait_until("all are answered", lambda: metric(web, "hill_http_jobs") == 0, server.process)
+    wait_until("all are gone", lambda: metric(web, "hill_http_connections") == 1, server.process)
+    # Whose client was gone when it was made: a half of those that queued behind that one, and more.
+    asked = metric(web, "hill_http_requests_total") - requests
+    assert asked - (count_replies(web) - replies) > 30
+    assert peak.growth_kib() < 60_000
+    assert web.get("/health")["status"] == "ok"
 
 
 def test_bc67_a_slow_client_does_not_hold_the_log(start_hilld, tmp_path):

@@ -3,16 +3,18 @@
 import csv
 import gzip
 import io
+import itertools
 import json
+import random
 import subprocess
 import time
 
 import pytest
 
-from arena import add_battle, add_rabbits
+from arena import Fighter, add_battle, add_rabbits
 from conftest import wait_until
 from crowd import Crowd
-from season import HILLCTL
+from season import HILLCTL, hillctl
 from web import API, insert, open_database, start_web
 
 BOTS = 450
@@ -178,6 +180,89 @@ def test_bc59_the_api_and_hillctl_tell_the_same_after_real_rounds(start_hilld, t
 
         wait_until("as many matches told as stored",
                    lambda api=counted, host=stored: api().items() <= host().items())
+
+
+# Pixels of the two in the first and the second match of a round.
+ROUNDS = {"ahead": [(3, 1), (2, 1)], "behind": [(1, 3), (1, 2)], "level": [(2, 2), (1, 1)],
+          "split": [(3, 1), (1, 3)]}
+
+
+def play_rounds(server, names, tokens, outcomes):
+    """Rated rounds of two bots who have the ladder for themselves."""
+    peers = [server.peer().login(name, tokens[name]) for name in names]
+    for peer in peers:
+        peer.say("@play battle")
+    for number, outcome in enumerate(outcomes, 1):
+        for pixels in ROUNDS[outcome]:
+            fighters = [Fighter(peer).offered() for peer in peers]
+            for fighter in fighters:
+                fighter.ready()
+            for fighter, count in zip(fighters, pixels):
+                fighter.started()
+                if number == len(outcomes) and pixels is ROUNDS[outcome][-1]:
+                    fighter.peer.say("@leave")
+                fighter.peer.say(" ".join(fighter.pixel() for _ in range(count)))
+            for fighter in fighters:  # the next offer may come before the result
+                fighter.peer.expect(f"@end {fighter.match} ")
+    for peer in peers:
+        peer.expect(f"@result {fighters[0].match} ")
+        peer.close()
+
+
+def test_bc92_head_to_head_and_its_list_agree(start_hilld, tmp_path):
+    """Three bots, 20 rated rounds a pair: the totals, the list behind them and the database."""
+    server, web = start_web(start_hilld, tmp_path)
+    add_battle(server, "battle", seats=2, rated=True, maxturns=1)
+    bots = ("ann", "bob", "cid")
+    tokens = {name: server.add_bot(name) for name in bots}
+    draw = random.Random(92)
+    for names in itertools.combinations(bots, 2):
+        # Each kind at least twice, and no two pairs alike.
+        play_rounds(server, names, tokens,
+                    [*ROUNDS, *ROUNDS, *draw.choices(list(ROUNDS), k=12)])
+    wait_until("the table is there",
+               lambda: web.ask(f"{API}/ladders/battle/standings")[0] == 200)
+    wait_until("all are rated", lambda: [
+        row["rounds"] for row in web.get("/ladders/battle/standings")["standings"]] == [40] * 3)
+    with open_database(server.database) as c:
+        places = c.execute(
+            "SELECT m.round_id, m.id, b.name, s.rank FROM match m JOIN seat s ON s.match_id = m.id "
+            "JOIN bot_version v ON v.id = s.bot_version_id JOIN bot b ON b.id = v.bot_id "
+            "WHERE m.status = 'stored' AND m.is_rated ORDER BY m.id DESC").fetchall()
+    rounds = {}  # {round: {bot: sum of its places}}
+    for number, _, bot, rank in places:
+        sums = rounds.setdefault(number, {})
+        sums[bot] = sums.get(bot, 0) + rank
+    totals = {}
+    for bot in bots:
+        found = web.get(f"/bots/{bot}/head-to-head?ladder=battle")
+        assert found == web.get(f"/bots/{bot}/head-to-head")
+        assert found["rounds"] == 40
+        for row in found["opponents"]:
+            totals[bot, row["opponent"]] = [row[key] for key in ("ahead", "level", "behind")]
+            assert row["rounds"] == 20
+    assert totals.keys() == set(itertools.permutations(bots, 2))
+    for (bot, other), told in totals.items():
+        both = [sums for sums in rounds.values() if sums.keys() == {bot, other}]
+        assert told == [sum(sums[bot] < sums[other] for sums in both),
+                        sum(sums[bot] == sums[other] for sums in both),
+                        sum(sums[bot] > sums[other] for sums in both)], (bot, other)
+        assert told == totals[other, bot][::-1] and sum(told) == len(both) == 20
+        assert min(told) >= 2
+        # Behind the link: these rounds, and no other match.
+        wanted = [match for number, match, name, _ in places
+                  if name == bot and other in rounds[number]]
+        query = f"bot={bot}&opponent={other}"
+        page = web.get(f"/matches?{query}&ladder=battle&limit=200")["matches"]
+        assert [row["id"] for row in page] == wanted and len(wanted) == 2 * sum(told)
+        assert len({row["round"] for row in page}) == sum(told)
+        assert all({seat["bot"] for seat in row["seats"]} == {bot, other} for row in page)
+        lines = web.ask(f"{API}/export/matches.jsonl?{query}")[2].splitlines()
+        assert [json.loads(line)["id"] for line in lines] == wanted
+        listed = json.loads(hillctl(
+            server.database, "--json", "match", "list", "--bot", bot, "--opponent", other,
+            "--ladder", "battle", "--limit", 1000).stdout)
+        assert [row["id"] for row in listed["matches"]] == wanted
 
 
 def close(rows, others):

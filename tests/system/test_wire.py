@@ -8,10 +8,12 @@ import time
 
 import pytest
 
-from arena import (IS_SANITIZED, MINE, Fighter, add_battle, add_mine,
-                   add_rabbits, notes_of, record_of, rss_kib, seats_of,
-                   start_battle)
+from arena import (IS_SANITIZED, MINE, Fighter, Painting, add_battle,
+                   add_mine, add_rabbits, check_calm, notes_of,
+                   record_of, seats_of, start_battle)
 from conftest import wait_until
+from memory import Peak
+from season import hillctl
 
 IS_LONG = bool(os.environ.get("HILL_LONG"))
 FLOOD_MB = 200 if IS_LONG else 40
@@ -122,14 +124,13 @@ def test_bc16_no_line_end_before_login_ends_the_link(hilld):
     [player] = start_battle([hilld.peer().login("crazy",
                                                 hilld.add_bot("crazy"))])
     player.paint()
-    before = rss_kib(hilld.process)
+    peak = Peak(hilld.process)
     flood = hilld.peer()
     send_all_or_until_closed(flood.socket, FLOOD_MB)
     assert flood.line().startswith("@hill 1 ")
     assert flood.line().startswith("@error line-too-long")
     player.paint()
-    assert rss_kib(hilld.process) - before < (
-        16384 if IS_SANITIZED else 2048)
+    assert peak.growth_kib() < (16384 if IS_SANITIZED else 2048)
 
 
 def test_bc16_no_line_end_after_login_ends_the_link(hilld):
@@ -138,27 +139,26 @@ def test_bc16_no_line_end_after_login_ends_the_link(hilld):
     [player] = start_battle([hilld.peer().login("crazy", token)])
     player.paint()
     flood = hilld.peer().login("crazy", token)
-    before = rss_kib(hilld.process)
+    peak = Peak(hilld.process)
     send_all_or_until_closed(flood.socket, FLOOD_MB)
     assert flood.line().startswith("@error flood")
     player.paint()
-    assert rss_kib(hilld.process) - before < (
-        16384 if IS_SANITIZED else 2048)
+    assert peak.growth_kib() < (16384 if IS_SANITIZED else 2048)
 
 
 def test_bc16_a_flood_costs_no_other_match_its_time(hilld):
-    add_battle(hilld, turn_ms=20000, maxturns=1000)
+    add_battle(hilld, turn_ms=20000, maxturns=100000, size=(20, 1000))
     token = hilld.add_bot("crazy")
     [player] = start_battle([hilld.peer().login("crazy", token)])
-    for _ in range(5 if not IS_LONG else 15):
-        player.paint()
-        flood = hilld.peer().login("crazy", token)
-        send_all_or_until_closed(flood.socket, 4)
-        flood.close()
-    player.peer.say(f"@resign {player.match}")
-    player.peer.expect(f"@result {player.match}")
-    [seat] = seats_of(hilld, player.match)
-    assert seat["late"] == 0
+    with Painting(player) as painting:
+        for _ in range(15 if IS_LONG else 5):
+            # Once before the login, once after it.
+            for flood in (hilld.peer(), hilld.peer().login("crazy", token)):
+                send_all_or_until_closed(flood.socket, 4)
+                flood.close()
+        wait_until("enough was seen", lambda: len(painting.seconds) > 10 or
+                   painting.failure)
+    check_calm(painting, hilld)
 
 
 def test_an_overlong_game_line_is_the_empty_answer(hilld):
@@ -202,17 +202,34 @@ def test_bc17_a_traceback_is_so_many_bad_answers(hilld):
     assert "Traceback" not in hilld.log.read_text()
 
 
-def test_bc17_a_traceback_ends_a_run_of_rabbits_with_a_reason(hilld):
-    add_rabbits(hilld)
+def test_bc17_a_traceback_is_a_fault_of_each_turn_of_rabbits(hilld):
+    add_rabbits(hilld, turn_ms=20000)
     peer = hilld.peer().login("crazy", hilld.add_bot("crazy"))
     match = peer.ready("rabbits")
-    peer.expect("rabbits ")
-    peer.say("Traceback (most recent call last):", "  File", "Error")
-    line = peer.expect(f"@end {match}")
+    said = ["Traceback (most recent call last):", "  File \x1b[2J\x07" +
+            "x" * 500, "ValueError: \x7f\x9b"]
+    faults = []
+    for number, line in enumerate(said, 1):
+        peer.expect("rabbits ")
+        peer.say(line)
+        faults.append(peer.expect("@fault "))
+        assert faults[-1].startswith(f"@fault invalid {number}/- "
+                                     f"turn={number} : ")
+    assert peer.expect(f"@end {match}").endswith(" reason=finished")
     peer.expect(f"@result {match}")
+    for line in faults:
+        assert line.isprintable() and len(line) < 200
+    assert 'turn=2 : no move in "  File  [2J xxx' in faults[1]
+    assert faults[2].endswith(': no move in "ValueError:   "')
     [seat] = seats_of(hilld, match)
-    assert seat["reason"] == line.split("reason=")[1]
-    assert seat["reason"] in ("invalid", "finished")
+    assert (seat["reason"], seat["invalid"], seat["requests"]) == (
+        "finished", 3, 3)
+    shown = hillctl(hilld.database, "replay", match, "--socket",
+                    f"{hilld.short}/sock").stdout
+    assert "  File \\x1b[2J\\x07xxx" in shown
+    assert re.search(r"ValueError: \\x7f(\\u\{9b\}|\\xc2\\x9b)\n", shown)
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert "Traceback" not in hilld.log.read_text()
 
 
 def test_bc19_names_that_look_alike_are_one_name(hilld):

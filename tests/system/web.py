@@ -116,19 +116,24 @@ CROWDED_MAP = b"\n".join([b"#" * 82, b"#s" + b" c" * 39 + b"e#",
                           *[b"#" + b" c" * 40 + b"#"] * 60, b"#" * 82, b""])
 
 
+def add_crowded(server, turns):
+    """Matches 1, 2, ... of as many turns as TURNS say, on the first map, which is CROWDED_MAP."""
+    with open_database(server.database) as c:
+        for number, count in enumerate(turns, 1):
+            instance = insert(c, "instance", map_id=1, params=f"turns={count}", seats=1,
+                              seed=number)
+            add_match(c, 1, instance, [1], number)
+            c.execute("UPDATE transcript SET transcript = ? WHERE match_id = ?",
+                      (zlib.compress(b"\1" + b"\0\4move" * count), number))
+
+
 def start_slow_pictures(start_hilld, tmp_path):
     """A hilld with an API; a match whose picture takes half a second or more, and how long."""
     server = start_hilld()
     add_rabbits(server, "rabbits", data=CROWDED_MAP)
     server.add_bot("ant")
     server.stop()
-    with open_database(server.database) as c:
-        for number in range(1, 7):
-            turns = 1000 * 2 ** number
-            instance = insert(c, "instance", map_id=1, params=f"turns={turns}", seats=1, seed=number)
-            add_match(c, 1, instance, [1], number)
-            c.execute("UPDATE transcript SET transcript = ? WHERE match_id = ?",
-                      (zlib.compress(b"\1" + b"\0\4move" * turns), number))
+    add_crowded(server, [1000 * 2 ** number for number in range(1, 7)])
     server, web = start_web(start_hilld, tmp_path)
     for number in range(1, 7):
         begun = time.monotonic()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_http.c - a server of HTTP with silent clients on the loopback. */
+/* test_http.c - a server of HTTP with clients on the loopback: silent ones, and
+ * such as go away before they are answered. */
 #include "server/web/http.h"
 
 #include <arpa/inet.h>
@@ -20,14 +21,18 @@ enum { SHARE = 3, LINKS = 20, WAIT_US = 20 * 1000000 };
 struct stage {
 	struct event_base *base;
 	struct http_server *server;
+	struct http_request *kept; /* owned until it is answered */
+	unsigned ngone;            /* calls of on_gone */
 	uint16_t port;
 };
 
-static void nobody_asks(struct http_request *request, void *arg)
+/* A handler that takes its time. */
+static void keep(struct http_request *request, void *arg)
 {
-	(void)request;
-	(void)arg;
-	fail();
+	struct stage *stage = arg;
+
+	assert_null(stage->kept);
+	stage->kept = request;
 }
 
 static int start(void **state)
@@ -47,7 +52,7 @@ static int start(void **state)
 	stage->base = event_base_new();
 	assert_non_null(stage->base);
 	assert_int_equal(http_server_new(&stage->server, stage->base, &settings,
-					 nobody_asks, NULL),
+					 keep, stage),
 			 0);
 	assert_int_equal(
 		http_server_listen(stage->server, "127.0.0.1", "0", &error), 0);
@@ -60,6 +65,7 @@ static int stop(void **state)
 {
 	struct stage *stage = *state;
 
+	assert_null(stage->kept);
 	http_server_free(stage->server);
 	event_base_free(stage->base);
 	free(stage);
@@ -116,6 +122,120 @@ static ssize_t take(int fd, char *text, size_t size)
 	return len;
 }
 
+/* Ask from a new link, which is returned, till the handler has the request. */
+static int ask(const struct stage *stage, const char *text)
+{
+	int64_t until_us = clock_now_us() + WAIT_US;
+	int fd = link_from(stage, INADDR_LOOPBACK);
+
+	assert_int_equal(send(fd, text, strlen(text), 0), strlen(text));
+	while (stage->kept == NULL) {
+		assert_true(clock_now_us() < until_us);
+		(void)event_base_loop(stage->base, EVLOOP_NONBLOCK);
+	}
+	return fd;
+}
+
+/* FD ends by a RST, and the server has seen it. */
+static void reset(const struct stage *stage, int fd)
+{
+	static const struct linger at_once = { .l_onoff = 1 };
+	int64_t until_us = clock_now_us() + WAIT_US;
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once,
+				    sizeof(at_once)),
+			 0);
+	(void)close(fd);
+	while (counts_of(stage).open > 0) {
+		assert_true(clock_now_us() < until_us);
+		(void)event_base_loop(stage->base, EVLOOP_NONBLOCK);
+	}
+}
+
+static const char one_get[] = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
+static const char one_post[] = "POST /x HTTP/1.1\r\nHost: x\r\n"
+			       "Content-Length: 5\r\n\r\nhello";
+static const struct http_response hello = { .status = 200,
+					    .type = "text/plain",
+					    .headers = "X-Y: z\r\n",
+					    .body = "hello",
+					    .len = 5 };
+
+/* What the handler still has is whole, and its answer goes nowhere. */
+static void a_reply_to_who_has_gone_goes_nowhere(void **state)
+{
+	struct stage *stage = *state;
+
+	reset(stage, ask(stage, one_post));
+	assert_null(stage->kept->conn);
+	assert_string_equal(stage->kept->head.segments[0], "x");
+	assert_string_equal(stage->kept->body, "hello");
+	http_reply(stage->kept, &hello);
+	stage->kept = NULL;
+	assert_int_equal(counts_of(stage).requests, 1);
+	assert_int_equal(counts_of(stage).statuses[2], 0);
+}
+
+static void a_stream_to_who_has_gone_goes_nowhere(void **state)
+{
+	struct stage *stage = *state;
+
+	for (unsigned is_cut = 0; is_cut < 2; is_cut++) {
+		reset(stage, ask(stage, one_get));
+		http_begin(stage->kept, &hello);
+		assert_int_equal(http_send(stage->kept, "more", 4), 0);
+		if (is_cut == 1)
+			http_abort(stage->kept);
+		else
+			http_end(stage->kept);
+		stage->kept = NULL;
+	}
+	assert_int_equal(counts_of(stage).statuses[2], 0);
+}
+
+static void end(struct http_request *request, void *arg)
+{
+	struct stage *stage = arg;
+
+	assert_ptr_equal(request, stage->kept);
+	assert_null(request->conn);
+	stage->ngone++;
+	stage->kept = NULL;
+	http_end(request);
+}
+
+/* Who streams is told, and may end it at once or later. */
+static void who_streams_is_told_that_the_client_has_gone(void **state)
+{
+	struct stage *stage = *state;
+	int fd = ask(stage, one_get);
+
+	stage->kept->on_gone = end;
+	stage->kept->arg = stage;
+	http_begin(stage->kept, &hello);
+	reset(stage, fd);
+	assert_int_equal(stage->ngone, 1);
+	fd = ask(stage, one_get);
+	http_begin(stage->kept, &hello);
+	reset(stage, fd);
+	assert_int_equal(http_send(stage->kept, "more", 4), 0);
+	http_end(stage->kept);
+	stage->kept = NULL;
+}
+
+/* A worker may come back when all is over. */
+static void a_request_outlives_its_server(void **state)
+{
+	struct stage *stage = *state;
+	int fd = ask(stage, one_get);
+
+	http_server_free(stage->server);
+	stage->server = NULL;
+	http_reply(stage->kept, &hello);
+	stage->kept = NULL;
+	(void)close(fd);
+}
+
 /* Who is refused keeps its place while it is told so: not without bound. */
 static void an_address_has_twice_its_share_of_places(void **state)
 {
@@ -153,6 +273,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			an_address_has_twice_its_share_of_places, start, stop),
+		cmocka_unit_test_setup_teardown(
+			a_reply_to_who_has_gone_goes_nowhere, start, stop),
+		cmocka_unit_test_setup_teardown(
+			a_stream_to_who_has_gone_goes_nowhere, start, stop),
+		cmocka_unit_test_setup_teardown(
+			who_streams_is_told_that_the_client_has_gone, start,
+			stop),
+		cmocka_unit_test_setup_teardown(a_request_outlives_its_server,
+						start, stop),
 	};
 
 	return cmocka_run_group_tests_name("http", tests, NULL, NULL);
