@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "server/base/alloc.h"
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
@@ -36,7 +37,8 @@ struct daemon {
 	struct options options;
 	struct dev dev; /* --dev; else nothing */
 	struct buf dev_database;
-	struct config config;
+	struct config config; /* of the start: its fixed keys are in force */
+	char *log;            /* owned; where the log goes, "": stderr */
 	struct store *store;
 	struct net *net;
 	struct web *web; /* NULL: no HTTP */
@@ -58,6 +60,22 @@ static void start_failed(const struct daemon *hilld, const char *what,
 	log_error("event=start_failed reason=\"%s%s\"", what, why);
 	if (hilld->config.log[0] != '\0')
 		(void)fprintf(stderr, "hilld: %s%s\n", what, why);
+}
+
+/* When it cannot be, the log stays where it is, and the next SIGHUP tries. */
+static void move_log(struct daemon *hilld, const char *path)
+{
+	char quoted[LOG_QUOTE_BYTES];
+	int rc = log_open(path[0] == '\0' ? NULL : path);
+
+	if (rc < 0) {
+		log_error("event=log_not_opened log=%s reason=\"%s\"",
+			  log_quote(quoted, sizeof(quoted), path, strlen(path)),
+			  strerror(-rc));
+		return;
+	}
+	free(hilld->log);
+	hilld->log = xstrdup(path);
 }
 
 /* SIGHUP: the log, then the config; what is wrong is told and changes nothing. */
@@ -83,18 +101,13 @@ static void on_hangup(void *arg)
 		log_warn("event=config_needs_restart keys=\"%s\"",
 			 buf_text(&fixed));
 	buf_release(&fixed);
-	if (strcmp(config.log, hilld->config.log) != 0) {
-		rc = log_open(config.log[0] == '\0' ? NULL : config.log);
-		if (rc < 0)
-			log_error("event=log_not_opened reason=\"%s\"",
-				  strerror(-rc));
-	}
+	if (strcmp(config.log, hilld->log) != 0)
+		move_log(hilld, config.log);
 	log_set_level(config.log_level);
 	set_rules(hilld->store, &config);
 	settings_net(&config, "", &settings);
 	net_configure(hilld->net, &settings);
-	config_release(&hilld->config);
-	hilld->config = config;
+	config_release(&config);
 	log_info("event=config_reread");
 }
 
@@ -403,8 +416,9 @@ static int run(struct daemon *hilld)
 {
 	int rc;
 
+	hilld->log = xstrdup(hilld->config.log);
 	log_set_level(hilld->config.log_level);
-	rc = log_open(hilld->config.log[0] == '\0' ? NULL : hilld->config.log);
+	rc = log_open(hilld->log[0] == '\0' ? NULL : hilld->log);
 	if (rc < 0)
 		(void)fprintf(stderr, "hilld: %s: %s\n", hilld->config.log,
 			      strerror(-rc));
@@ -439,6 +453,7 @@ int main(int argc, char **argv)
 		rc = run(&hilld);
 	}
 	config_release(&hilld.config);
+	free(hilld.log);
 	dev_stop(&hilld.dev);
 	buf_release(&hilld.dev_database);
 	if (rc == OPTIONS_EXIT_USAGE)

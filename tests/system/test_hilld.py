@@ -222,6 +222,37 @@ def test_sighup_reopens_the_log_and_rereads_the_config(start_hilld, tmp_path):
     peer.expect("@hill 1 ")
 
 
+def test_each_sighup_is_held_against_the_start(start_hilld, tmp_path):
+    config = tmp_path / "hilld.json"
+    config.write_text('{"workers": 1}')
+    server = start_hilld("--config", config)
+    for number, (workers, wanted) in enumerate(((2, 1), (2, 2), (1, 2)), 1):
+        config.write_text(f'{{"workers": {workers}}}')
+        server.process.send_signal(signal.SIGHUP)
+        wait_until("reread", lambda: server.log.read_text().count("event=config_reread") == number,
+                   server.process)
+        assert server.log.read_text().count("event=config_needs_restart") == wanted
+
+
+def test_a_log_that_cannot_be_opened_is_tried_again(tmp_path):
+    config, log, other = tmp_path / "hilld.json", tmp_path / "log", tmp_path / "new/log"
+    config.write_text(json.dumps({"log": str(log), "listen": "127.0.0.1:0"}))
+    with subprocess.Popen([HILLD, "--config", config, "--database", "a.db"],
+                          cwd=tmp_path) as process:
+        try:
+            wait_until("it listens", lambda: log.exists() and "event=ready" in log.read_text(),
+                       process)
+            config.write_text(json.dumps({"log": str(other), "listen": "127.0.0.1:0"}))
+            process.send_signal(signal.SIGHUP)
+            wait_until("told", lambda: f"log={other} reason=\"No such file" in log.read_text(),
+                       process)
+            other.parent.mkdir()
+            process.send_signal(signal.SIGHUP)
+            wait_until("the log moves", other.exists, process)
+        finally:
+            process.terminate()
+
+
 def test_bad_config_names_file_key_and_value(tmp_path):
     config = tmp_path / "hilld.json"
     for text, words in (('{"wrokers": 1}', ["wrokers", "1"]), ('{"workers": 0}', ["workers", "0"]),
