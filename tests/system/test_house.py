@@ -142,6 +142,18 @@ def test_a_house_bot_that_has_not_started_yet_ends(house):
     one.end()
 
 
+def test_the_house_keeps_what_its_bots_said_within_bounds(house, tmp_path):
+    (tmp_path / "house-logs").mkdir()
+    for name, size in (("house-rabbit", 2), ("house-lambda", 1)):
+        (tmp_path / f"house-logs/{name}.out").write_bytes(b"x" * (size << 20))
+    one = house("--drain-seconds", "0")
+    one.tell(signal.SIGTERM)
+    one.end()
+    assert {path.name: path.stat().st_size >> 20
+            for path in (tmp_path / "house-logs").glob("house-[rl]*[bta].out*")} == {
+        "house-rabbit.out": 0, "house-rabbit.out.1": 2, "house-lambda.out": 1}
+
+
 def test_the_house_refuses_a_time_that_is_none(tmp_path):
     done = subprocess.run([TOP / "deploy/house", "--drain-seconds", "1m"], cwd=tmp_path,
                           capture_output=True, text=True, check=False)
