@@ -132,6 +132,8 @@ struct slot {
 	bool is_reply_sent; /* of a whole input */
 };
 
+struct addrinfo;
+
 struct bridge {
 	const char *self; /* how this program was called */
 	const char *host;
@@ -151,8 +153,9 @@ struct bridge {
 	unsigned long matches_done;   /* results told */
 	unsigned nslots;
 	struct slot slots[BRIDGE_SLOTS_MAX];
-	bool has_connected; /* once at least */
-	uint32_t unrated;   /* bit I: told that ladders[I] does not count */
+	struct addrinfo *addresses; /* owned; the host's, as last told */
+	bool has_connected;         /* once at least */
+	uint32_t unrated; /* bit I: told that ladders[I] does not count */
 	/* Bit I: told that it waits on ladders[I], since a link was lost. */
 	uint32_t told_waiting;
 	/* Programs in a row, of all slots, that ended before they played. */

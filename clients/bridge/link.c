@@ -159,14 +159,48 @@ static bool is_mistaken(const struct slot *slot, int error)
 	       (system_is_unknown_host(error) || error == EAI_SERVICE);
 }
 
-void slot_connect(struct slot *slot, int64_t now_us)
+static bool is_playing_beside(const struct slot *slot)
+{
+	const struct bridge *bridge = slot->bridge;
+
+	for (unsigned i = 0; i < bridge->nslots; i++) {
+		enum slot_state state = bridge->slots[i].state;
+
+		if (&bridge->slots[i] != slot && state >= SLOT_OFFERED &&
+		    state <= SLOT_ENDING)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Ask for the host's addresses. A resolver out of reach takes seconds to say
+ * so, and while a match of another slot runs these would be its turn's: those
+ * that were told last do then.
+ */
+static int find_addresses(const struct slot *slot)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct bridge *bridge = slot->bridge;
 	struct addrinfo *found = NULL;
-	int rc = getaddrinfo(slot->bridge->host, slot->bridge->port, &hints,
-			     &found);
+	int rc;
+
+	if (bridge->addresses != NULL && is_playing_beside(slot))
+		return 0;
+	rc = getaddrinfo(bridge->host, bridge->port, &hints, &found);
+	if (rc != 0)
+		return rc;
+	if (bridge->addresses != NULL)
+		freeaddrinfo(bridge->addresses);
+	bridge->addresses = found;
+	return 0;
+}
+
+void slot_connect(struct slot *slot, int64_t now_us)
+{
+	int rc = find_addresses(slot);
+	const struct addrinfo *chosen = slot->bridge->addresses;
 	unsigned count = 0;
-	const struct addrinfo *chosen = found;
 
 	if (rc != 0 && is_mistaken(slot, rc)) {
 		report(slot, "cannot reach %s:%s: %s", slot->bridge->host,
@@ -181,12 +215,11 @@ void slot_connect(struct slot *slot, int64_t now_us)
 		return;
 	}
 	/* Another address of the host each time. */
-	for (const struct addrinfo *i = found; i != NULL; i = i->ai_next)
+	for (const struct addrinfo *i = chosen; i != NULL; i = i->ai_next)
 		count++;
 	for (unsigned i = slot->attempts % count; i > 0; i--)
 		chosen = chosen->ai_next;
 	slot->fd = begin_connect(chosen);
-	freeaddrinfo(found);
 	if (slot->fd < 0) {
 		slot_lose_link(slot, strerror(errno), now_us);
 		return;

@@ -369,6 +369,22 @@ def test_a_name_that_is_lost_meanwhile_is_asked_for_again(hill, bridge, odd):
     assert other.wait(20) == 1
 
 
+def test_a_slow_name_server_costs_no_other_match_a_turn(hill, bridge, odd):
+    odd["hosts"].write_text("127.0.0.1")
+    bridge("cat", options=("--server", f"odd.test:{hill.port}", "--slots", "2"))
+    hill.greet()
+    other = hill.link
+    hill.greet()
+    hill.start(7, "one")
+    assert hill.line() == "one"
+    odd["hosts"].write_text("sleep 4000 127.0.0.1")
+    other.close()  # it comes back within a second
+    for number in range(30):
+        hill.say(f"line {number}")
+        assert hill.line(timeout=2) == f"line {number}"
+        time.sleep(0.1)
+
+
 @pytest.mark.skipif(not IS_LONG, reason="a minute of waiting")
 def test_it_comes_back_within_half_a_minute(hill, bridge):
     hill.listener.close()
