@@ -130,7 +130,7 @@ void ask_register(struct lobby *lobby, struct lobby_peer *peer,
 }
 
 uint32_t lobby_register_wait_s(struct lobby *lobby,
-			       const uint8_t address[LOBBY_ADDRESS_BYTES],
+			       const uint8_t address[ADDRESS_BYTES],
 			       int64_t now_us)
 {
 	struct address *host = address_take(&lobby->addresses, address);

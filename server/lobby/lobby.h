@@ -29,6 +29,7 @@
 
 #include "proto/name.h"
 #include "proto/words.h"
+#include "server/base/address.h"
 #include "server/base/alloc.h"
 #include "server/base/limits.h"
 #include "server/base/log.h"
@@ -40,16 +41,12 @@ struct lobby;
 struct lobby_map;     /* one parsed map with its prepared block */
 struct lobby_peer;    /* one connection */
 struct lobby_play;    /* one match in play */
-struct match_record;  /* server/match/match.h */
-struct row_closing;   /* likewise */
+struct match_record;  /* server/match/record.h */
 struct row_catalogue; /* server/store/rows.h */
+struct row_closing;   /* likewise */
 struct row_match;     /* likewise */
 
-enum {
-	/* Addresses are 16 bytes: IPv6, or IPv4 mapped into it. */
-	LOBBY_ADDRESS_BYTES = 16,
-	LOBBY_KEY_BYTES = 32,
-};
+enum { LOBBY_KEY_BYTES = 32 };
 
 struct lobby_config {
 	const char *host; /* for `@hill 1 HOST`; copied */
@@ -234,13 +231,13 @@ bool lobby_next_action(struct lobby *lobby,
 		       struct lobby_action *ret) WARN_UNUSED;
 
 /*
- * A peer has connected from ADDRESS (LOBBY_ADDRESS_BYTES). CONN is handed
+ * A peer has connected from ADDRESS (ADDRESS_BYTES). CONN is handed
  * back in its actions; LINK_ID names the connection in log lines. Greets it.
  * Where a bound on connections is met it is told so and a CLOSE is queued;
  * the result is a peer all the same. Never NULL.
  */
 struct lobby_peer *lobby_peer_open(struct lobby *lobby,
-				   const uint8_t address[LOBBY_ADDRESS_BYTES],
+				   const uint8_t address[ADDRESS_BYTES],
 				   void *conn, uint64_t link_id,
 				   int64_t now_us) WARN_UNUSED;
 /*
@@ -386,12 +383,12 @@ int lobby_rematch(struct lobby *lobby, const struct row_match *match,
 void lobby_drain(struct lobby *lobby, int64_t deadline_us, int64_t now_us);
 
 /*
- * Somebody at ADDRESS (LOBBY_ADDRESS_BYTES) wants to register by another way
+ * Somebody at ADDRESS (ADDRESS_BYTES) wants to register by another way
  * than a connection of a bot. 0: it is counted with those of connections;
  * else the seconds until there is room for it.
  */
 uint32_t lobby_register_wait_s(struct lobby *lobby,
-			       const uint8_t address[LOBBY_ADDRESS_BYTES],
+			       const uint8_t address[ADDRESS_BYTES],
 			       int64_t now_us) WARN_UNUSED;
 /* How things stand now; *RET is filled in whole. */
 void lobby_status(const struct lobby *lobby, struct lobby_status *ret);

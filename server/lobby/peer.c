@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct lobby_peer *lobby_peer_open(struct lobby *lobby,
-				   const uint8_t address[LOBBY_ADDRESS_BYTES],
+				   const uint8_t address[ADDRESS_BYTES],
 				   void *conn, uint64_t link_id, int64_t now_us)
 {
 	const struct lobby_config *config = &lobby->config;

@@ -29,13 +29,12 @@ enum {
 static const uint8_t v4_prefix[V4_OFFSET] = { [10] = 0xff, [11] = 0xff };
 
 void conn_address_set(const struct sockaddr *sockaddr,
-		      uint8_t ret_address[LOBBY_ADDRESS_BYTES],
-		      uint16_t *ret_port)
+		      uint8_t ret_address[ADDRESS_BYTES], uint16_t *ret_port)
 {
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
 
-	memset(ret_address, 0, LOBBY_ADDRESS_BYTES);
+	memset(ret_address, 0, ADDRESS_BYTES);
 	*ret_port = 0;
 	if (sockaddr->sa_family == AF_INET) {
 		memcpy(&v4, sockaddr, sizeof(v4));
@@ -50,7 +49,7 @@ void conn_address_set(const struct sockaddr *sockaddr,
 	}
 }
 
-const char *conn_address_text(const uint8_t address[LOBBY_ADDRESS_BYTES],
+const char *conn_address_text(const uint8_t address[ADDRESS_BYTES],
 			      uint16_t port, char ret[NET_ADDRESS_TEXT])
 {
 	char host[INET6_ADDRSTRLEN] = "?";

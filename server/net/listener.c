@@ -179,7 +179,7 @@ unsigned net_address(const struct net *net, unsigned i,
 {
 	struct sockaddr_storage address = { 0 };
 	socklen_t len = sizeof(address);
-	uint8_t bytes[LOBBY_ADDRESS_BYTES];
+	uint8_t bytes[ADDRESS_BYTES];
 	uint16_t port;
 
 	if (i >= net->nlisteners ||

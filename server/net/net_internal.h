@@ -101,7 +101,7 @@ struct conn {
 	int64_t watch_delay_us;  /* until the next look at the acks */
 	int fd;                  /* owned */
 	uint16_t port;           /* the peer's */
-	uint8_t address[LOBBY_ADDRESS_BYTES];
+	uint8_t address[ADDRESS_BYTES];
 	enum conn_state state;
 	bool is_paused;    /* the lobby wants no more for now */
 	bool is_listening; /* `ev` is added */
@@ -223,12 +223,11 @@ void conn_sample_rtt(struct conn *conn);
 void conns_expire(struct net *net, int64_t now_us);
 void net_reap(struct net *net);
 /* The peer as "1.2.3.4:5" or "[::1]:5"; returns RET. */
-const char *conn_address_text(const uint8_t address[LOBBY_ADDRESS_BYTES],
+const char *conn_address_text(const uint8_t address[ADDRESS_BYTES],
 			      uint16_t port, char ret[NET_ADDRESS_TEXT]);
 /* SOCKADDR as 16 bytes and a port. */
 void conn_address_set(const struct sockaddr *sockaddr,
-		      uint8_t ret_address[LOBBY_ADDRESS_BYTES],
-		      uint16_t *ret_port);
+		      uint8_t ret_address[ADDRESS_BYTES], uint16_t *ret_port);
 
 /* ---- actions.c ---- */
 /* Carry out every action that the lobby has queued. */

@@ -192,7 +192,7 @@ static bool may_write(struct net *net, struct web_ask *job)
 {
 	const char *what = text_of(job, "do");
 	const char *from = text_of(job, "address");
-	uint8_t address[LOBBY_ADDRESS_BYTES];
+	uint8_t address[ADDRESS_BYTES];
 	uint32_t wait_s;
 
 	if (what == NULL)

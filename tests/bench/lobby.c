@@ -283,7 +283,7 @@ static void bench_init(struct bench *bench, size_t n, enum who who)
 	apply(bench, 0);
 	bench->peers = xcalloc(n + 1, sizeof(struct lobby_peer *));
 	for (size_t i = 0; i <= n; i++) {
-		uint8_t address[LOBBY_ADDRESS_BYTES] = { 0 };
+		uint8_t address[ADDRESS_BYTES] = { 0 };
 		char line[100];
 
 		bench->peers[i] =

@@ -37,7 +37,7 @@ static void let_time_pass(struct world *world, int64_t us)
 static void connect_peer(struct world *world, struct world_peer *peer,
 			 uint64_t id, const char *address)
 {
-	uint8_t bytes[LOBBY_ADDRESS_BYTES] = { [10] = 0xff, [11] = 0xff };
+	uint8_t bytes[ADDRESS_BYTES] = { [10] = 0xff, [11] = 0xff };
 	unsigned parts[4] = { 127, 0, 0, 1 };
 
 	assert_null(peer->peer);

@@ -94,7 +94,7 @@ static void connect_player(struct chaos *chaos, unsigned i)
 {
 	static const char *const bots[] = { "crazy", "lazy", "slow", "fast" };
 	struct world_peer *peer = &chaos->world.peers[i];
-	const uint8_t address[LOBBY_ADDRESS_BYTES] = { 1, (uint8_t)i };
+	const uint8_t address[ADDRESS_BYTES] = { 1, (uint8_t)i };
 	char text[100];
 
 	memset(&chaos->players[i], 0, sizeof(chaos->players[i]));
