@@ -80,7 +80,8 @@ def test_bc41_a_server_that_is_faster_waits_for_the_program(
     awake.touch()
     hill.link.sendall(burst[sent:])
     assert hill.line(timeout=30) == "0"
-    assert peak.growth_kib() < 16 * 1024
+    # What a program has not read waits in bounded buffers, and not all of it.
+    assert peak.growth_kib() < 28 * 1024
 
 
 def test_a_flood_costs_no_memory_and_the_next_match_plays(
