@@ -349,6 +349,7 @@ def test_quickstart_tells_what_else_keeps_hilld_from_starting(quickstart, tmp_pa
     assert gone_within(pids, 60)
     third = quickstart("--port", 0, "--http-port", 0)
     third.hear("going on with")
+    third.hear("HTTP API at")  # before that a Ctrl-C ends the shell alone
     third.process.send_signal(signal.SIGINT)
     third.end()
 
