@@ -95,8 +95,10 @@ bool name_may_be_chosen(const char *name)
 		"owner",         "referee", "root",      "server", "system",
 		"undefined",     "unknown", "void",
 	};
-	/* "house-rabbit" would pass for the host's own, "erased-7" for who was
-	 * forgotten. */
+	/*
+	 * "house-rabbit" would pass for the host's own, "erased-7" for who was
+	 * forgotten.
+	 */
 	static const char *const beginnings[] = {
 		"admin", "erased",    "guest",    "guests",
 		"house", "moderator", "operator", "staff",

@@ -26,8 +26,8 @@ SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
-# To look for leaks takes as long as all else that hillctl and hill-run do,
-# thousands of times: the short form looks for hilld's and the bridge's alone.
+# To look for leaks takes as long as all else that hillctl does, thousands of
+# times, and hilld has the same code: the short form leaves it out.
 SHORT_ASAN = f"include_if_exists={TOP}/tests/sanitizers/%b.options"
 # Three files of the system tests at once: most wait half of their time. Those
 # of the long form fill the machine and are timed, and go one by one.

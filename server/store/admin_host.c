@@ -244,8 +244,10 @@ static int forget_in_audit(struct admin *admin, const char *name,
 	return err;
 }
 
-/* "erased-ID", which names nobody else: before it was reserved, somebody may
- * have chosen it. */
+/*
+ * "erased-ID", which names nobody else: before it was reserved, somebody may
+ * have chosen it.
+ */
 static int erased_name(struct admin *admin, int64_t id,
 		       char ret[LIMIT_NAME_BYTES + 1])
 {
@@ -260,7 +262,8 @@ static int erased_name(struct admin *admin, int64_t id,
 		(void)snprintf(ret, LIMIT_NAME_BYTES + 1, "erased-%lld%s",
 			       (long long)id, more);
 		query_open(&query, admin->db,
-			   "SELECT 1 FROM owner WHERE name_key = ?1",
+			   "SELECT 1 FROM owner WHERE name_key = ?1 OR "
+			   "name = ?1",
 			   &admin->error);
 		query_bind_text(&query, 1, ret);
 		err = query_step(&query);

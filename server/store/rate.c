@@ -387,8 +387,10 @@ int rate_close(struct db *db, int64_t round_id, const char *left, bool is_void,
 	err = 0;
 	if (state != ROW_ROUND_OPEN)
 		goto out;
-	/* Nobody has lost a void set by leaving it, now or when the host
-	 * counts one of its matches again. */
+	/*
+	 * Nobody has lost a void set by leaving it, now or when the host
+	 * counts one of its matches again.
+	 */
 	if (is_void)
 		left = "";
 	free(round.left);

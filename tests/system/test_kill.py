@@ -14,7 +14,7 @@ from conftest import WAIT_S, wait_until
 from crowd import Crowd
 from season import BOTS, IS_LONG, Bridge, check_whole, png, seats, verify_all
 
-KILLS = int(os.environ.get("HILL_KILLS") or (20 if IS_LONG else 3))
+KILLS = int(os.environ.get("HILL_KILLS") or (20 if IS_LONG else 5))
 RABBITS = b"##########\n#s   #  e#\n#    #   #\n#  c     #\n##########\n"
 MINE = b"######\n#. *R#\n#  \\.#\n#\\ * #\nL  .\\#\n######\n"
 PYTHON_BOT = "import sys\nfor line in sys.stdin:\n    if line.startswith('rabbits'):\n" \
