@@ -29,10 +29,10 @@ SANITIZER_ENV = {
 # To look for leaks takes as long as all else that hillctl does, thousands of
 # times, and hilld has the same code: the short form leaves it out.
 SHORT_ASAN = f"include_if_exists={TOP}/tests/sanitizers/%b.options"
-# Three files of the system tests at once: most wait half of their time. Those
+# Two files of the system tests at once: most wait half of their time. Those
 # of the long form fill the machine and are timed, and go one by one.
 PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"]
-SHARED_OUT = ["-n", "3", "--dist", "loadfile"]
+SHARED_OUT = ["-n", "2", "--dist", "loadfile"]
 
 
 class Tally:
