@@ -16,7 +16,8 @@ import pytest
 
 # Fixtures for all tests of these programs.
 from bridges import bridge, hill, kind, odd, token  # noqa: F401
-from hillctl import ctl, played, played_once  # noqa: F401
+from hillctl import (ctl, laddered, laddered_once, played,  # noqa: F401
+                     played_once)
 from referee import room  # noqa: F401
 
 TOP = pathlib.Path(__file__).resolve().parents[2]

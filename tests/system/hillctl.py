@@ -122,6 +122,20 @@ def make_matches(ctl, ladder, count, seed, *bots):
 
 
 @pytest.fixture(scope="session")
+def laddered_once(tmp_path_factory):
+    ctl = Ctl(tmp_path_factory.mktemp("laddered"))
+    add_ladders(ctl)
+    return ctl
+
+
+@pytest.fixture
+def laddered(laddered_once, tmp_path):
+    """A copy of a database with maps, ladders and bots of all three games."""
+    shutil.copytree(laddered_once.folder, tmp_path / "laddered")
+    return Ctl(tmp_path / "laddered")
+
+
+@pytest.fixture(scope="session")
 def played_once(tmp_path_factory):
     ctl = Ctl(tmp_path_factory.mktemp("played"))
     add_ladders(ctl)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a shell offers: no more and no less than --help says."""
+import functools
 import os
 import pathlib
 import re
@@ -34,12 +35,18 @@ def options(text):
         set(re.findall(r"^  (-j) ", text, re.M))
 
 
+@functools.lru_cache
+def completion():
+    return output(HILLCTL, "completion", "bash")
+
+
 def offered(*words):
     """What bash offers for the last of WORDS."""
-    script = ("source <(\"$0\" completion bash); COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1))\n"
+    script = ("eval \"$completion\"; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1))\n"
               "case $1 in hillctl) _hillctl ;; *) _hill_by_help \"$1\" ;; esac\n"
               "printf '%s\\n' \"${COMPREPLY[@]}\"")
     done = subprocess.run(["bash", "-c", script, HILLCTL, *map(str, words)], text=True,
+                          env={**os.environ, "completion": completion()},
                           capture_output=True, timeout=60, check=False)
     assert done.stderr == ""
     return set(done.stdout.split())

@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from hillctl import HILLCTL, RABBIT_MAP, add_ladders, add_maps, png
+from hillctl import HILLCTL, RABBIT_MAP, add_maps, png
 
 
 # ---- the command line ----
@@ -169,8 +169,8 @@ def test_owners(ctl):
     assert "no owner" in ctl.refused("owner", "disable", "nobody")
 
 
-def test_what_is_disabled_is_enabled_again(ctl):
-    add_ladders(ctl)
+def test_what_is_disabled_is_enabled_again(laddered):
+    ctl = laddered
     ctl.run("owner", "add", "alice")
     for group, name in (("owner", "alice"), ("bot", "crazy"), ("ladder", "mine"),
                         ("map", "mine.map")):
@@ -397,9 +397,9 @@ def test_ladders(ctl):
     (("--seats", "2"), "seats"),
     (("--map", "nowhere.map"), "nowhere.map"),
 ])
-def test_a_bad_ladder_changes_nothing(ctl, words, told):
+def test_a_bad_ladder_changes_nothing(laddered, words, told):
     """BC78, BC81 on the way in"""
-    add_maps(ctl)
+    ctl = laddered
     before = ctl.dump()
     options = () if "--map" in words else ("--map", "small.map")
     assert told in ctl.refused("ladder", "add", "x", "--game", "rabbit-runner", *options, *words)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hillctl import GAMES, add_ladders, make_matches
+from hillctl import GAMES, make_matches
 
 
 def test_lists_filter_and_page(played):
@@ -84,9 +84,9 @@ def test_a_seed_that_is_no_seed_finds_nothing(played, seed):
     assert "seed" in played.refused("match", "list", "--seed", seed)
 
 
-def test_large_seeds_are_shown_unrounded(ctl):
+def test_large_seeds_are_shown_unrounded(laddered):
     """BC81"""
-    add_ladders(ctl)
+    ctl = laddered
     for seed in (9007199254740993, 2**63 - 1):
         number = make_matches(ctl, "rabbits", 1, seed, "crazy")[0]
         assert ctl.json("match", "list", "--seed", seed)["matches"][0]["seed"] == str(seed)

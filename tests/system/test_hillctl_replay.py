@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 
-from hillctl import HILLCTL, IS_LONG, RABBIT_MAP, add_ladders, make_matches
+from hillctl import HILLCTL, IS_LONG, RABBIT_MAP, make_matches
 
 
 def test_every_replay_is_of_its_row(played):
@@ -185,8 +185,8 @@ def rabbit_move(lines):
     return None, None
 
 
-def test_another_reply_is_told_with_the_requests_between_which_it_parts(ctl):
-    add_ladders(ctl)
+def test_another_reply_is_told_with_the_requests_between_which_it_parts(laddered):
+    ctl = laddered
     for number in make_matches(ctl, "rabbits", 30, 0, "crazy"):
         entries = ctl.json("export", number)["transcript"]
         at, text = rabbit_move(ctl.json("replay", number)["lines"])

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from hillctl import Ctl, MINE_MAP, add_ladders, make_matches
+from hillctl import Ctl, MINE_MAP, make_matches
 from png_file import cells_of, read_apng, read_png
 from referee import PYTHON, play, script
 from test_run_battle import arena  # noqa: F401
@@ -13,9 +13,9 @@ from test_run_battle import arena  # noqa: F401
 
 
 @pytest.fixture(scope="module")
-def drawn_once(tmp_path_factory):
-    ctl = Ctl(tmp_path_factory.mktemp("drawn"))
-    add_ladders(ctl)
+def drawn_once(laddered_once, tmp_path_factory):
+    ctl = Ctl(tmp_path_factory.mktemp("drawn") / "copy")
+    shutil.copytree(laddered_once.folder, ctl.folder)
     make_matches(ctl, "rabbits", 1, 5, "crazy")
     make_matches(ctl, "battle", 1, 5, "digger", "crazy")
     make_matches(ctl, "mine", 1, 5, "digger")

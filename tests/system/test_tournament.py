@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import time
 
 import pytest
@@ -11,19 +12,26 @@ from arena import add_rabbits
 from conftest import wait_until
 from web import insert, open_database
 
-from hillctl import add_ladders
+from hillctl import Ctl, add_ladders
 
 BOTS = ("ann", "bob", "cid", "dan", "eve")
 
 # pylint: disable=redefined-outer-name
 
 
-@pytest.fixture
-def host(ctl):
+@pytest.fixture(scope="module")
+def host_once(tmp_path_factory):
+    ctl = Ctl(tmp_path_factory.mktemp("host"))
     for bot in BOTS:
         ctl.run("bot", "add", bot, "--token-file", f"{bot}.token")
     add_ladders(ctl)
     return ctl
+
+
+@pytest.fixture
+def host(host_once, tmp_path):
+    shutil.copytree(host_once.folder, tmp_path / "host")
+    return Ctl(tmp_path / "host")
 
 
 def plan(host, **keys):
