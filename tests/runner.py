@@ -33,10 +33,12 @@ LONG_BUILD = ["-Doptimization=2", "-Dc_args=", "-Dc_link_args="]
 # To look for leaks takes as long as all else that hillctl does, thousands of
 # times, and hilld has the same code: the short form leaves it out.
 SHORT_ASAN = f"include_if_exists={TOP}/tests/sanitizers/%b.options"
-# Four files of the system tests at once: most wait half of their time. Those
-# of the long form fill the machine and are timed, and go one by one.
+# Four files of the system tests at once: most wait half of their time.
 PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"]
 SHARED_OUT = ["-n", "4", "--dist", "loadfile"]
+# In the long form these fill the machine or measure it, and go one by one.
+ALONE = [f"tests/system/test_{name}.py" for name in (
+    "bridge_check", "contestants", "kill", "links", "load", "proxy", "timing", "wire")]
 
 
 class Tally:
@@ -166,10 +168,14 @@ class Suite:
             env["HILL_REFERENCE"] = str(reference)
         if not self.is_long:
             env["ASAN_OPTIONS"] = f"{SANITIZER_ENV['ASAN_OPTIONS']}:{SHORT_ASAN}"
-        _, log = self.step("system tests",
-                           [*PYTEST, *([] if self.is_long else SHARED_OUT),
-                            "tests/system"],
-                           count=count_pytest, env=env, timeout=3600)
+        others = []
+        if self.is_long:
+            self.pytest("system tests by themselves", ALONE, env)
+            others = [f"--ignore={path}" for path in ALONE]
+        self.pytest("system tests", [*SHARED_OUT, "tests/system", *others], env)
+
+    def pytest(self, name, words, env):
+        _, log = self.step(name, [*PYTEST, *words], count=count_pytest, env=env, timeout=3600)
         for line in log.read_text(errors="replace").splitlines():
             found = re.match(r"SKIPPED \[(\d+)\] (\S+): (.*)", line)
             if found:
