@@ -201,23 +201,26 @@ class Quickstart:
                 return found
         raise AssertionError(f"{pattern} is not in {''.join(self.said)}")
 
-    def pids(self):
-        """Those with its folder in their command line or as their own."""
-        found = []
+    def commands(self):
+        """{pid: command line} of those that name its folder."""
+        found = {}
         for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                if str(self.var).encode() in entry.read_bytes():
-                    found.append(int(entry.parent.name))
-            except OSError:
-                pass
+            with contextlib.suppress(OSError):
+                line = entry.read_bytes()
+                if str(self.var).encode() in line:
+                    found[int(entry.parent.name)] = line.replace(b"\0", b" ").decode()
         return found
+
+    def pids(self):
+        return list(self.commands())
 
     def end(self, status=0):
         """All that it said, once it has ended and nothing of it is left."""
         self.said.append(self.process.communicate(timeout=180)[0])
         said = "".join(self.said)
         assert self.process.returncode == status, said
-        assert gone_within(self.pids(), 2)
+        left = self.commands()
+        assert gone_within(left, 10), left
         assert "Sanitizer" not in said + (self.var / "hilld.out").read_text()
         return said
 
