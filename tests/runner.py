@@ -26,9 +26,13 @@ SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
-# -O1 is compiled in three quarters of the time; and thousands of processes
-# start a fifth faster when their sanitizers' tables need not be relocated.
-SHORT_BUILD = ["-Doptimization=1", "-Dc_args=-fno-pie", "-Dc_link_args=-no-pie"]
+# The short form is built in two thirds of the time: -O1, line numbers and no
+# more (-g1), gold in place of ld for the hundred and fifty programs. And
+# thousands of processes start a fifth faster when their sanitizers' tables
+# need not be relocated.
+FAST_LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
+SHORT_BUILD = ["-Doptimization=1", "-Dc_args=-fno-pie -g1",
+               f"-Dc_link_args={' '.join(['-no-pie', *FAST_LINKER])}"]
 LONG_BUILD = ["-Doptimization=2", "-Dc_args=", "-Dc_link_args="]
 # To look for leaks takes as long as all else that hillctl does, thousands of
 # times, and hilld has the same code: the short form leaves it out.
