@@ -300,6 +300,25 @@ static int owner_erase(struct admin *admin)
 				 "DELETE FROM invite WHERE owner_id = ?1 AND "
 				 "used_us IS NULL AND ?2 = 0",
 				 id, 0);
+	/* Bots stay banned, should they be given to somebody else. */
+	if (err == 0)
+		err = set_text(admin,
+			       "UPDATE bot SET ban_reason = ?2, is_ban_told = "
+			       "0 WHERE owner_id = ?1 AND ban_reason <> ''",
+			       id, "erased");
+	/* The bots' names of all times. */
+	if (err == 0)
+		err = set_text(
+			admin,
+			"WITH RECURSIVE known(name) AS (SELECT name FROM bot "
+			"WHERE owner_id = ?1 UNION SELECT json_extract("
+			"a.arguments, '$.name') FROM audit a JOIN known k ON "
+			"json_extract(a.arguments, '$.new_name') = k.name "
+			"WHERE a.command = 'bot rename' AND a.outcome = 'ok') "
+			"UPDATE audit SET arguments = json_remove(arguments, "
+			"'$.reason') WHERE command = ?2 AND json_extract("
+			"arguments, '$.name') IN (SELECT name FROM known)",
+			id, "bot ban");
 	if (err == 0)
 		err = forget_in_audit(admin, name, erased);
 	if (err == 0) {

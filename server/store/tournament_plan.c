@@ -392,6 +392,11 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 	if (err == 0)
 		err = names == NULL ? take_all(admin, ret)
 				    : take_named(admin, names, ret);
+	if (err == 0 && ret->nentrants > TOURNAMENT_ENTRANTS_MAX)
+		err = admin_refuse(admin, "entrants", NULL,
+				   "there are %zu, and %d are the most",
+				   ret->nentrants,
+				   (int)TOURNAMENT_ENTRANTS_MAX);
 	if (err == 0)
 		err = draw(admin, ret);
 	if (err == 0)

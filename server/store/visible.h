@@ -38,12 +38,15 @@ enum { VISIBLE_NOW = 20 }; /* the parameter that visible_bind() sets */
 
 /*
  * A tournament has m's instance, be it for another match: somebody has to
- * play it yet, or nobody is to know how it went.
+ * play it yet, or nobody is to know how it went. By an index of tournaments'
+ * matches alone: a map and a seed may have been played any number of times.
  */
-#define VISIBLE_NOT_CONTESTED                                              \
-	"(NOT EXISTS (SELECT 1 FROM match tm CROSS JOIN tournament_match " \
-	"x ON x.match_id = tm.id CROSS JOIN tournament t ON t.id = "       \
-	"x.tournament_id WHERE tm.instance_id = m.instance_id AND "        \
+#define VISIBLE_NOT_CONTESTED                                   \
+	"(NOT EXISTS (SELECT 1 FROM match tm INDEXED BY "       \
+	"match_of_tournament CROSS JOIN tournament_match x ON " \
+	"x.match_id = tm.id CROSS JOIN tournament t ON t.id = " \
+	"x.tournament_id WHERE tm.purpose = 'tournament' AND "  \
+	"tm.instance_id = m.instance_id AND "                   \
 	"(t.state = 'running' OR NOT " VISIBLE_TOURNAMENT ")))"
 
 #define VISIBLE_MAP "(p.visibility = 'public' OR p.public_us <= ?20)"

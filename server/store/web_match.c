@@ -202,8 +202,11 @@ int store_web_match_ended(struct store *store, int64_t id, int64_t *ret_us,
 	if (err != 0)
 		return err;
 	query_open(&query, store->read,
-		   "SELECT ended_us FROM match WHERE id = ?1", error);
+		   "SELECT m.ended_us FROM match m WHERE m.id = ?1 "
+		   "AND " VISIBLE_MATCH,
+		   error);
 	query_bind_i64(&query, 1, id);
+	visible_bind(&query);
 	err = query_step(&query);
 	if (err > 0)
 		*ret_us = query_i64(&query, 0);

@@ -550,8 +550,10 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct http_conn *conn = arg;
 	struct http_server *server = conn->server;
-	bool is_streaming =
-		conn->request != NULL && conn->request->is_streaming;
+	/* Who only waits for events is gone then; others are still sent to. */
+	bool is_listening = conn->request != NULL &&
+			    conn->request->is_streaming &&
+			    conn->request->on_room == NULL;
 
 	if (conn->state == HTTP_DEAD)
 		return;
@@ -559,7 +561,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 		/* Only writing has a time-out of libevent's. */
 		server->counts.timeouts++;
 		http_conn_kill(conn);
-	} else if ((what & BEV_EVENT_EOF) != 0 && !is_streaming &&
+	} else if ((what & BEV_EVENT_EOF) != 0 && !is_listening &&
 		   conn->state != HTTP_LINGERING) {
 		/* Half closed: who has asked may still hear the answer. */
 		conn->has_eof = true;

@@ -47,11 +47,25 @@ static bool is_known(const char *list, const char *tag)
 static bool takes_gzip(const struct http_request *request)
 {
 	const char *accept = http_head_get(&request->head, "accept-encoding");
-	const char *refused =
-		accept == NULL ? NULL : strstr(accept, "gzip;q=0");
 
-	return accept != NULL && http_list_has(accept, "gzip") &&
-	       (refused == NULL || refused[8] == '.');
+	/* "gzip; q=0.5": RFC 9110, 12.4.2 and 12.5.3. */
+	while (accept != NULL) {
+		size_t len;
+
+		accept += strspn(accept, " \t,");
+		len = strcspn(accept, " \t,;");
+		if (len == 4 && strncasecmp(accept, "gzip", len) == 0) {
+			accept += len + strspn(accept + len, " \t");
+			if (*accept != ';')
+				return true;
+			accept++;
+			accept += strspn(accept, " \t");
+			return strncasecmp(accept, "q=", 2) != 0 ||
+			       strtod(accept + 2, NULL) > 0;
+		}
+		accept = strchr(accept, ',');
+	}
+	return false;
 }
 
 /* BYTES as gzip in a buffer of malloc's; NULL when it does not get smaller. */

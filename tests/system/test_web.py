@@ -397,7 +397,9 @@ def test_replies_are_conditional_compressed_and_headless(site):
     status, headers, packed = web.ask(address, Accept_Encoding="br, gzip")
     assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == body
     assert len(packed) < len(body) / 3
-    assert "Content-Encoding" not in web.ask(address, Accept_Encoding="gzip;q=0")[1]
+    for refusal in ("gzip;q=0", "br, GZIP ; q=0.000", "gzip; q=0.0, br", "x-gzip", "br"):
+        assert "Content-Encoding" not in web.ask(address, Accept_Encoding=refusal)[1], refusal
+    assert "Content-Encoding" in web.ask(address, Accept_Encoding="br;q=0,gzip; q=0.5")[1]
     status, headers, empty = web.ask(address, "HEAD")
     assert (status, empty, int(headers["Content-Length"])) == (200, b"", len(body))
     # What is made as it is taken has a length that nobody knows before.
@@ -430,6 +432,16 @@ def test_keep_alive_pipelines_and_half_closed_links_are_served(site):
             found += chunk
     assert found.count(b"HTTP/1.1 200 OK") == 5
     assert web.raw(b"GET /api/v1/health HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200")
+    # So is what is made as it is taken.
+    whole = web.ask(f"{API}/export/matches.csv")[2]
+    for _ in range(10):
+        with socket.create_connection(("127.0.0.1", web.port), timeout=30) as link:
+            link.sendall(b"GET /api/v1/export/matches.csv HTTP/1.0\r\n\r\n")
+            link.shutdown(socket.SHUT_WR)
+            found = b""
+            while chunk := link.recv(65536):
+                found += chunk
+        assert found.split(b"\r\n\r\n", 1)[1] == whole
 
 
 def test_metrics_count_what_happened(site):
