@@ -75,7 +75,22 @@ static int read_roster(struct roster *roster)
 	return err;
 }
 
-/* One cell from AT on, quotes undone; false when it does not fit. */
+/* Whether a quoted cell is followed by the next one, or by the line's end. */
+static bool ends_cell(struct roster *roster)
+{
+	const char *text = roster->text.data;
+	size_t end = roster->text.len;
+
+	if (roster->at < end && text[roster->at] == '\r')
+		roster->at++;
+	return roster->at == end || text[roster->at] == ',' ||
+	       text[roster->at] == '\n';
+}
+
+/*
+ * One cell from AT on, quotes undone; false when it does not fit, or goes on
+ * behind its quotes.
+ */
 static bool take_cell(struct roster *roster, char cell[CELL_BYTES])
 {
 	const char *text = roster->text.data;
@@ -91,7 +106,8 @@ static bool take_cell(struct roster *roster, char cell[CELL_BYTES])
 			if (roster->at + 1 == end ||
 			    text[roster->at + 1] != '"') {
 				roster->at++;
-				break;
+				cell[len] = '\0';
+				return ends_cell(roster);
 			}
 			roster->at++;
 		} else if (c == '\n' || (!is_quoted && c == ',')) {
@@ -132,7 +148,13 @@ static int next_row(struct roster *roster)
 
 static int read_head(const struct ctl *ctl, struct roster *roster)
 {
+	static const char mark[] = "\xef\xbb\xbf";
+
 	roster->owner = roster->external_id = roster->note = -1;
+	/* Spreadsheets put a byte order mark before UTF-8. */
+	if (roster->text.len >= sizeof(mark) - 1 &&
+	    memcmp(roster->text.data, mark, sizeof(mark) - 1) == 0)
+		roster->at = sizeof(mark) - 1;
 	if (next_row(roster) <= 0)
 		roster->ncells = 0;
 	for (unsigned i = 0; i < roster->ncells; i++) {
@@ -230,9 +252,16 @@ static int import_rows(const struct ctl *ctl, const struct ctl_call *call,
 	int more;
 
 	while ((more = next_row(roster)) > 0) {
-		json_t *reply = invite_row(ctl, call, roster);
+		json_t *reply;
 		const char *code;
 
+		if (token_file_is_interrupted())
+			return ctl_fail(ctl,
+					"%s: interrupted before line %u: "
+					"the invites of those above are "
+					"written",
+					roster->path, roster->line);
+		reply = invite_row(ctl, call, roster);
 		if (reply == NULL)
 			return CTL_FAILED;
 		code = json_string_value(json_object_get(reply, "invite"));
@@ -244,7 +273,7 @@ static int import_rows(const struct ctl *ctl, const struct ctl_call *call,
 	if (more < 0)
 		return ctl_fail(ctl,
 				"%s: line %u has too many or too long "
-				"cells",
+				"cells, or one that goes on behind its quotes",
 				roster->path, roster->line);
 	return CTL_OK;
 }

@@ -18,8 +18,10 @@ int main(int argc, char **argv)
 	if (ctl_parse(argc, argv, &ctl, &call, &status) == 0)
 		status = call.command->run(&ctl, &call);
 	ctl_call_release(&call);
-	if (fflush(stdout) != 0 && status == CTL_OK) {
-		perror("hillctl: standard output");
+	/* What failed before has left nothing that could fail now. */
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == CTL_OK) {
+		(void)fputs("hillctl: cannot write all to standard output\n",
+			    stderr);
 		status = CTL_FAILED;
 	}
 	return status;

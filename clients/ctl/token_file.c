@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,34 @@
 #include <unistd.h>
 
 static const char beside[] = ".new-XXXXXX";
+static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
+
+static struct sigaction before[sizeof(ends) / sizeof(ends[0])];
+static volatile sig_atomic_t is_interrupted;
+
+static void note_signal(int number)
+{
+	(void)number;
+	is_interrupted = 1;
+}
+
+static void hold_signals(void)
+{
+	struct sigaction action = { .sa_handler = note_signal,
+				    .sa_flags = SA_RESTART };
+
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		(void)sigaction(ends[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)
+			(void)sigaction(ends[i], &action, NULL);
+	}
+}
+
+bool token_file_is_interrupted(void)
+{
+	return is_interrupted != 0;
+}
 
 int token_file_make(struct token_file *file, const char *path, bool may_replace)
 {
@@ -40,6 +69,7 @@ int token_file_make(struct token_file *file, const char *path, bool may_replace)
 		return err;
 	}
 	*file = (struct token_file){ .path = path, .made = made, .fd = fd };
+	hold_signals();
 	return 0;
 }
 
@@ -68,5 +98,7 @@ void token_file_release(struct token_file *file)
 	if (!file->is_written)
 		(void)unlink(file->made);
 	free(file->made);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		(void)sigaction(ends[i], &before[i], NULL);
 	*file = (struct token_file){ .fd = -1 };
 }

@@ -22,10 +22,14 @@ struct token_file {
  * MAY_REPLACE one that is there, the new one is made beside it, and the old
  * one stays as it is until token_file_write(). 0; -EEXIST PATH is there, be
  * it a link; with MAY_REPLACE -EISDIR, -ELOOP, -EINVAL, it is no regular
- * file; -errno. FILE is to be released only after 0.
+ * file; -errno. FILE is to be released only after 0. Until then SIGHUP, SIGINT
+ * and SIGTERM only say so in token_file_is_interrupted(): what is told once
+ * would be lost with this process.
  */
 int token_file_make(struct token_file *file, const char *path,
 		    bool may_replace) WARN_UNUSED;
+/* Whether a signal has come since a file was made that is not released yet. */
+bool token_file_is_interrupted(void);
 /*
  * Write TOKEN and an LF to the disk, and put the file in its place. 0 or
  * -errno.

@@ -100,6 +100,15 @@ def test_only_what_is_near_is_offered(ctl, words):
     assert "there is no " in told and "nearest" not in told
 
 
+def test_what_cannot_all_be_printed_is_an_error(laddered):
+    for words in (("--json", "ladder", "list"), ("help", "ladder", "add"), ("map", "list")):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([HILLCTL, "--database", laddered.database, *words], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr) == (
+            1, "hillctl: cannot write all to standard output\n"), words
+
+
 def test_options_stand_before_or_behind_and_may_be_joined(ctl):
     ctl.run("owner", "add", "alice", "--note=a = b")
     done = subprocess.run([HILLCTL, "owner", "list", "--json", f"--database={ctl.database}"],
