@@ -181,6 +181,8 @@ enum {
 /* ---- main.c ---- */
 /* Take no more matches, and end when those that run have their results. */
 void bridge_finish(struct bridge *bridge);
+/* Whether SLOT has an offer, a match, or one whose result is to come. */
+bool slot_has_match(const struct slot *slot);
 /* The token in the file PATH, into BRIDGE; false when that is told to fail. */
 bool bridge_read_token(struct bridge *bridge, const char *path);
 

@@ -81,6 +81,15 @@ static int parse_options(struct errand *errand, int argc, char **argv,
 	return -1;
 }
 
+/* What is on a command line, everybody on the machine may read. */
+static const char *read_invite(struct errand *errand)
+{
+	if (fgets(errand->typed, sizeof(errand->typed), stdin) == NULL)
+		errand->typed[0] = '\0';
+	errand->typed[strcspn(errand->typed, " \t\r\n")] = '\0';
+	return errand->typed;
+}
+
 int errand_parse(struct errand *errand, struct bridge *bridge, int argc,
 		 char **argv, int most, const char *usage)
 {
@@ -99,6 +108,8 @@ int errand_parse(struct errand *errand, struct bridge *bridge, int argc,
 	if (!bridge_split_server(bridge, argv[0]))
 		return misuse("the server is HOST[:PORT]", usage);
 	errand->invite = argv[1];
+	if (argc > 1 && strcmp(argv[1], "-") == 0)
+		errand->invite = read_invite(errand);
 	if (errand->name == NULL)
 		errand->name = getenv("USER");
 	if (errand->name == NULL || errand->name[0] == '\0')

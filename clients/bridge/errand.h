@@ -16,6 +16,7 @@ struct errand {
 	const char *name;      /* of the bot, perhaps with capitals */
 	const char *path;      /* of the token's file */
 	char own_path[NAME_BOT_MAX + sizeof(".token")];
+	char typed[NAME_TOKEN_MAX + 2]; /* an invite that was read */
 	struct visit visit;
 };
 

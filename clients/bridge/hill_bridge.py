@@ -305,8 +305,9 @@ and output, on a hill server. Every match gets a fresh process, with the
 original controller's arguments behind ARG...
 
 join registers a bot (called --name, or as you are), keeps its token in a
-new file of mode 0600 (NAME.token) and prints what to run. rotate puts a new
-token in that file's place; the old ones open nothing any more.
+new file of mode 0600 (NAME.token) and prints what to run; an INVITE of -
+is read from standard input, where no ps shows it. rotate puts a new token
+in that file's place; the old ones open nothing any more.
 
   --server HOST[:PORT]
                       where hilld listens (port 4455 unless told;
@@ -1251,7 +1252,7 @@ class Slot:
         if word.args:
             self.ended += 1
             if self.ended == len(self.ladders):
-                self.is_over = True
+                self.end_with_match()
 
     def on_error(self, word):
         code = word.arg(0)
@@ -1268,9 +1269,19 @@ class Slot:
             self.retry_at = time.monotonic() + min(seconds, RETRY_MOST_S)
         is_refused = not self.is_welcome and seconds is None and \
             code not in TRY_AGAIN
-        if is_refused or code in NO_LADDER or code in FOR_GOOD and (
+        if is_refused or code in FOR_GOOD and (
                 seconds is None or code == "evicted"):
             self.refuse()
+        elif code in NO_LADDER:
+            self.app.status = 1
+            self.end_with_match()
+
+    def end_with_match(self):
+        """Nothing is left to wait for; a match outlives its ladder."""
+        if self.match or self.unstored:
+            self.app.finish()
+        else:
+            self.is_over = True
 
     def refuse(self):
         """The server wants no more of this slot."""
@@ -1286,11 +1297,9 @@ class Slot:
             self.app.take(goes_on=True)
         elif self.app.is_stopping or not self.app.take():
             self.leave()
-            if self.app.is_stopping and self.app.options.matches is None \
-                    or self.app.is_full():
-                self.match = None
-                self.say(f"@resign {match.id}")
-                return
+            self.match = None
+            self.say(f"@resign {match.id}")
+            return
         self.enter_set(match)
         if self.app.is_stopping or self.app.is_full():
             self.leave()
@@ -1337,6 +1346,9 @@ class Slot:
         try:
             match.keep_file(name, content)
         except OSError as error:
+            # The program would play on half a map, and the next one too.
+            self.app.status = 1
+            self.app.finish()
             raise Broken(f"cannot write {name}: {error.strerror}") from error
 
     def on_args(self, word):
@@ -1591,6 +1603,7 @@ class App:
         self.told_waiting = set()  # ... to be waited on, since a lost link
         self.taken = self.finished = 0
         self.is_stopping = self.is_ending = False
+        self.is_asked = False       # by the user, once at least
         self.has_connected = False
         self.stopped_at = 0.0
         self.bell, self.hammer = socket.socketpair()
@@ -1671,25 +1684,28 @@ class App:
             self.deaths += 1
             if self.deaths != DEATHS or self.is_stopping:
                 return
-            self.is_stopping = True
-            self.stopped_at = time.monotonic()
         complain(f"{self.options.program[0]} ended at once in {DEATHS} "
                  "matches in a row: taking no more")
         self.status = 1
+        self.finish()
+
+    def finish(self):
+        """Take no more, and end when those that run have their results."""
+        self.stopped_at = self.stopped_at or time.monotonic()
+        self.is_stopping = True
         self.ring_slots()
 
     def stop(self, at_once):
         is_playing = any(slot.match or slot.unstored for slot in self.slots)
-        self.stopped_at = self.stopped_at or time.monotonic()
-        if at_once or self.is_stopping and self.deaths < DEATHS:
+        if at_once or self.is_asked:
             self.is_ending = True
         elif is_playing:
             complain("finishing the matches that run; Ctrl-C again ends "
                      "at once")
         else:
             complain("stopping")
-        self.is_stopping = True
-        self.ring_slots()
+        self.is_asked = True
+        self.finish()
 
     def run(self):
         """Play until there is nothing more to play; the exit status."""
@@ -1716,7 +1732,8 @@ class App:
 JOIN_HELP = """\
 usage: hill-bridge.py join HOST[:PORT] [INVITE] [--name NAME]
                       [--token-file FILE]
-Registers a bot and prints what to run; --help alone says more."""
+Registers a bot and prints what to run; an INVITE of - is read from standard
+input. --help alone says more."""
 ROTATE_HELP = """\
 usage: hill-bridge.py rotate HOST[:PORT] [--name NAME] [--token-file FILE]
 Puts a new token in the file's place; --help alone says more."""
@@ -1784,7 +1801,7 @@ class Errand:
             elif word == "--help":
                 print(self.HELP)
                 sys.exit(0)
-            elif word.startswith("-"):
+            elif word.startswith("-") and word != "-":
                 misuse(f"{self.WORD}: unknown option {word}, or one without "
                        "its value")
             else:
@@ -1793,7 +1810,10 @@ class Errand:
             misuse(f"{self.WORD}: which server?")
         self.address = parse_address(plain_words[0], self.WORD)
         self.invite = plain_words[1] if len(plain_words) == 2 else None
-        if self.invite and not re.fullmatch(r"[!-~]{1,128}", self.invite):
+        if self.invite == "-":
+            # What is on a command line, others on the machine may read.
+            self.invite = sys.stdin.readline().strip()
+        if self.invite is not None and not re.fullmatch(r"[!-~]{1,128}", self.invite):
             misuse("that can be no invite")
         if not self.name:
             misuse(f"{self.WORD}: whose? say --name NAME")
@@ -2172,9 +2192,10 @@ def parse_address(text, name="--server"):
     return (match[1] or match[2], match[3] or "4455")
 
 
-def parse_count(name, text, most):
-    if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
-        misuse(f"{name} wants a number from 1 to {most}, not {text}")
+def parse_count(name, text, most, least=1):
+    if not re.fullmatch(r"[0-9]{1,9}", text) or \
+            not least <= int(text) <= most:
+        misuse(f"{name} wants a number from {least} to {most}, not {text}")
     return int(text)
 
 
@@ -2245,7 +2266,7 @@ def parse_value(options, name, value):
     elif name == "--seconds":
         options.seconds = parse_count(name, value, 600)
     elif name == "--think-ms":
-        options.think_ms = parse_count(name, value, 600000)
+        options.think_ms = parse_count(name, value, 600000, 0)
     elif name == "--matches":
         options.matches = parse_count(name, value, 10 ** 9 - 1)
     else:
@@ -2306,6 +2327,9 @@ def main():
     path = find_program(options.program[0])
     if os.path.dirname(options.program[0]) or not IS_POSIX:
         options.program[0] = path  # it holds in the match's folder too
+    if options.chdir:
+        options.program[1:] = [os.path.abspath(word) if os.path.exists(word)
+                               else word for word in options.program[1:]]
     options.log_dir = os.path.normpath(options.log_dir)
     sys.exit(App(options).run())
 

@@ -48,8 +48,9 @@ static const char usage_text[] =
 	"original controller's arguments behind ARG...\n"
 	"\n"
 	"join registers a bot (called --name, or as you are), keeps its token in a\n"
-	"new file of mode 0600 (NAME.token) and prints what to run. rotate puts a new\n"
-	"token in that file's place; the old ones open nothing any more.\n"
+	"new file of mode 0600 (NAME.token) and prints what to run; an INVITE of -\n"
+	"is read from standard input, where no ps shows it. rotate puts a new token\n"
+	"in that file's place; the old ones open nothing any more.\n"
 	"\n"
 	"  --server HOST[:PORT]\n"
 	"                      where hilld listens (port 4455 unless told;\n"
@@ -269,26 +270,38 @@ static const char *take_option(struct bridge *bridge, int option, char *value,
 			       ? NULL
 			       : "--seconds wants a number from 1 to 600";
 	case OPTION_THINK_MS:
-		return parse_count(value, 600000, &bridge->think_ms)
-			       ? NULL
-			       : "--think-ms wants a number from 1 to 600000";
+		if (strcmp(value, "0") == 0)
+			bridge->think_ms = 0;
+		else if (!parse_count(value, 600000, &bridge->think_ms))
+			return "--think-ms wants a number from 0 to 600000";
+		return NULL;
 	default:
 		return "unknown option, or one without its value";
 	}
 }
 
-/*
- * Whether the program can be run at all: better known now than by a lost
- * match. With --chdir a relative path is seen from a folder yet to come.
- */
+/* With --chdir a relative path would be seen from a folder yet to come. */
+static void make_absolute(struct bridge *bridge)
+{
+	char **program = xcalloc(bridge->nprogram + 1, sizeof(*program));
+
+	for (size_t i = 0; i < bridge->nprogram; i++) {
+		const char *word = bridge->program[i];
+
+		if (word[0] != '/' && (i > 0 || strchr(word, '/') != NULL))
+			program[i] = realpath(word, NULL);
+		if (program[i] == NULL)
+			program[i] = xstrdup(word);
+	}
+	bridge->program = program; /* until the end */
+}
+
+/* Whether the program can be run at all: better known now than by a match. */
 static bool can_run(const struct bridge *bridge)
 {
 	const char *name = bridge->program[0];
-	int rc;
+	int rc = explain_find(name);
 
-	if (bridge->is_chdir && name[0] != '/' && strchr(name, '/') != NULL)
-		return true;
-	rc = explain_find(name);
 	if (rc == -EACCES)
 		(void)fprintf(stderr,
 			      "hill-bridge: cannot run %s: it is no executable "
@@ -351,9 +364,11 @@ static int parse_options(struct bridge *bridge, int argc, char **argv)
 		fail_usage("--candidate wants --version");
 		return EXIT_USAGE;
 	}
-	return bridge_read_token(bridge, token_file) && can_run(bridge)
-		       ? -1
-		       : EXIT_USAGE;
+	if (!bridge_read_token(bridge, token_file) || !can_run(bridge))
+		return EXIT_USAGE;
+	if (bridge->is_chdir)
+		make_absolute(bridge);
+	return -1;
 }
 
 /* As many matches as were wanted are played. */
@@ -364,7 +379,7 @@ static bool has_enough(const struct bridge *bridge)
 		bridge->matches_done >= bridge->matches_wanted);
 }
 
-static bool has_pending(const struct slot *slot)
+bool slot_has_match(const struct slot *slot)
 {
 	for (size_t i = 0; i < BRIDGE_PENDING_MAX; i++) {
 		if (slot->played[i].id != 0)
@@ -517,7 +532,7 @@ void bridge_finish(struct bridge *bridge)
 static bool is_playing(const struct bridge *bridge)
 {
 	for (unsigned i = 0; i < bridge->nslots; i++) {
-		if (has_pending(&bridge->slots[i]))
+		if (slot_has_match(&bridge->slots[i]))
 			return true;
 	}
 	return false;
@@ -577,6 +592,7 @@ int main(int argc, char **argv)
 	static struct bridge bridge; /* all zero: takes no room in the file */
 	int status;
 
+	program_keep_standard();
 	bridge.nslots = 1;
 	bridge.check_s = 30;
 	bridge.log_dir = "hill-logs";

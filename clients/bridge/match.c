@@ -184,7 +184,14 @@ static void take_match(struct slot *slot, const struct control *control)
 		/* It crossed our @leave: whoever waits with us stays queued. */
 		report(slot, "declining match %lld: enough played",
 		       (long long)id);
-		slot_finish(slot);
+		if (!slot_has_match(slot)) {
+			slot_finish(slot);
+			return;
+		}
+		/* Results are still to come here. */
+		control_add_word(&slot->out, WORD_RESIGN);
+		control_add_arg_i64(&slot->out, id);
+		control_add_end(&slot->out);
 		return;
 	}
 	played = new_played(slot);
@@ -318,9 +325,15 @@ static void take_block(struct slot *slot)
 	slot->has_block = false;
 	if (rc < 0)
 		slot_lose_link(slot, "a file came damaged", clock_now_us());
-	else if (block.name[0] != '\0')
-		(void)write_file(slot, &block);
-	else {
+	else if (block.name[0] != '\0') {
+		if (!write_file(slot, &block)) {
+			/* The program would play on half a map, and so on. */
+			slot->bridge->exit_status = EXIT_REFUSED;
+			bridge_finish(slot->bridge);
+			slot_lose_link(slot, "a file cannot be kept",
+				       clock_now_us());
+		}
+	} else {
 		program_write(&slot->program, block.data.data, block.data.len);
 		program_end_input(&slot->program);
 		slot->asked_us = clock_now_us();
@@ -426,20 +439,24 @@ static void start_program(struct slot *slot)
 	char **argv = make_argv(slot);
 	struct program_plan plan = {
 		.argv = argv,
-		.folder = slot->folder,
 		.is_chdir = slot->bridge->is_chdir,
 		.line_max = slot->line_max,
 		.is_whole = slot->is_whole_input,
 		.on_line = slot_take_output,
 		.context = slot,
 	};
-	int rc;
+	int rc = 0;
 
 	slot->started_us = clock_now_us();
 	report_log_path(slot->bridge, slot->current);
 	if (slot->current->log_path[0] != '\0')
 		plan.log_path = slot->current->log_path;
-	rc = program_start(&slot->program, &plan);
+	/* Without files of its own it has a folder all the same. */
+	if (slot->bridge->is_chdir && !make_folder(slot))
+		rc = -EIO;
+	plan.folder = slot->folder;
+	if (rc == 0)
+		rc = program_start(&slot->program, &plan);
 	if (rc < 0) {
 		report(slot, "cannot start a process: %s", strerror(-rc));
 		slot_tell_gone(slot, "exit", "127");

@@ -215,7 +215,11 @@ static void take_error(struct slot *slot, const struct control *control,
 	     !slice_is(control->args[0], error_kinds[ERROR_EVICTED].name)))
 		return;
 	slot->bridge->exit_status = EXIT_REFUSED;
-	slot_finish(slot);
+	/* A match outlives its ladder, and may be another's. */
+	if (slot_has_match(slot) && !ends_link(slot, &control->args[0]))
+		bridge_finish(slot->bridge);
+	else
+		slot_finish(slot);
 }
 
 static void take_control(struct slot *slot, const struct control *control,
@@ -247,8 +251,12 @@ static void take_control(struct slot *slot, const struct control *control,
 	case WORD_LEFT:
 		/* What we asked for names no ladder. */
 		if (control->nargs > 0 &&
-		    ++slot->nended == slot->bridge->nladders)
-			slot_finish(slot);
+		    ++slot->nended == slot->bridge->nladders) {
+			if (slot_has_match(slot))
+				bridge_finish(slot->bridge);
+			else
+				slot_finish(slot);
+		}
 		break;
 	case WORD_NOTICE:
 		report_words(slot, "the host announces", &control->text);

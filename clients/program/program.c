@@ -13,6 +13,7 @@
 
 enum {
 	READ_BYTES = 16384,
+	PIPE_BYTES_MOST = 1024 * 1024, /* as far as a pipe may be widened */
 	/*
 	 * An interpreter's last steps, and a look at ps in the portable
 	 * keeper, take this long on a machine that is busy: the exit status
@@ -27,6 +28,17 @@ static void close_fd(int *fd)
 	if (*fd >= 0)
 		(void)close(*fd);
 	*fd = -1;
+}
+
+void program_keep_standard(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		(void)close(fd);
 }
 
 void program_catch_signals(void (*handler)(int number))
@@ -357,11 +369,13 @@ size_t program_poll(const struct program *program, struct pollfd *fds)
 static void drain(struct program *program)
 {
 	struct pollfd out = { .events = POLLIN };
+	int left = PIPE_BYTES_MOST / (READS_A_TURN * READ_BYTES);
 
+	/* No more than a pipe holds: the other one may print for ever. */
 	do {
 		read_output(program);
 		out.fd = program->out_fd;
-	} while (program->out_fd >= 0 && !program->is_paused &&
+	} while (--left > 0 && program->out_fd >= 0 && !program->is_paused &&
 		 poll(&out, 1, 0) > 0);
 	if (program->is_paused && program->out_fd >= 0)
 		return;

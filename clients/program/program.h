@@ -78,6 +78,11 @@ struct program_plan {
 };
 
 /*
+ * Standard descriptors that are closed become /dev/null: a program's pipe must
+ * not take their numbers. Once, before anything is opened.
+ */
+void program_keep_standard(void);
+/*
  * Have HANDLER told of SIGINT and SIGTERM, which are blocked but while
  * system_poll() waits with them let in, so that none is missed before it.
  * SIGPIPE is ignored. Once, before any program.

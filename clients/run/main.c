@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clients/program/program.h"
 #include "clients/run/options.h"
 #include "clients/run/tell.h"
 
@@ -48,9 +49,10 @@ int main(int argc, char **argv)
 	};
 	const struct command *command;
 	const struct game *game;
-	int used;
-	int status = options_parse(&options, argc, argv, &used);
+	int used, status;
 
+	program_keep_standard();
+	status = options_parse(&options, argc, argv, &used);
 	if (status >= 0)
 		return status;
 	if (options.match_path != NULL &&

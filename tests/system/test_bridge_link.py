@@ -261,6 +261,81 @@ def test_a_result_that_never_comes_is_not_waited_for(hill, bridge, odd):
     assert "match 7 is lost: no result came\n" in err
 
 
+def test_chdir_gives_each_match_a_folder_of_its_own(hill, bridge, tmp_path):
+    script(tmp_path, "import os, sys\nfor line in sys.stdin:\n    print(os.getcwd(), flush=True)\n")
+    process = bridge(PYTHON, "bot.py", options=["--chdir"])
+    hill.greet()
+    folders = []
+    for match in (7, 8):
+        hill.start(match, "one")
+        folders.append(pathlib.Path(hill.line()))
+        hill.end(match)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
+    assert len({tmp_path, *folders}) == 3 and not any(folder.exists() for folder in folders)
+
+
+def test_a_file_that_cannot_be_kept_is_not_played_on(hill, bridge, tmp_path):
+    # The match's folder can be made there, and no long name within.
+    folder = tmp_path
+    while len(str(folder)) < 4000:
+        folder /= "x" * min(200, 4039 - len(str(folder)))
+    folder.mkdir(parents=True)
+    process = bridge("cat", env={"TMPDIR": str(folder)})
+    hill.greet()
+    hill.offer(7)
+    hill.say(f"@file {'a' * 64} lines=1 text bytes=4", "abc")
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "cannot " in err
+
+
+def test_a_program_ends_though_its_child_prints_for_ever(hill, bridge):
+    process = bridge("sh", "-c", "yes & exit 3")
+    hill.greet()
+    hill.start(7, "one")
+    hill.expect("@gone 7 exit=3")
+    hill.end(7, reason="gone")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_a_match_that_crosses_the_leave_costs_no_result(hill, bridge):
+    process = bridge("cat")
+    hill.greet()
+    hill.start(7, "one", seats=2)
+    assert hill.line() == "one"
+    hill.say("@end 7 stop=term reason=suspended")
+    process.send_signal(signal.SIGINT)
+    hill.expect("@leave")
+    hill.say("@match 8 ladder=ladder game=toy seat=1 seats=1 line-max=100")
+    hill.expect("@resign 8")
+    hill.say("@cancel 8 reason=resigned : declined",
+             "@place 7 seat=1 bot=crazy score=5 rank=2", "@result 7 score=5")
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "match 7 ladder: rank 2 of 2, score 5, suspended" in out
+
+
+@pytest.mark.parametrize("said, status", [
+    (["@error ladder-disabled : the host has closed it", "@left ladder"], 1),
+    (["@left ladder"], 0)])
+def test_a_match_outlives_its_ladder(hill, bridge, tmp_path, said, status):
+    process = bridge(PYTHON, script(tmp_path, ECHO))
+    hill.greet()
+    hill.start(7, "one")
+    assert hill.line() == "got one"
+    hill.say(*said)
+    hill.expect("@leave")
+    hill.say("two")
+    assert hill.line() == "got two"
+    hill.end(7, score=5)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == status
+    assert "score 5" in out and "lost" not in err
+
+
 def test_matches_counts_and_leaves(hill, bridge, tmp_path):
     process = bridge(PYTHON, script(tmp_path, ECHO),
                      options=("--matches", "2"))

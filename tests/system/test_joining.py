@@ -3,9 +3,12 @@
 
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -171,7 +174,8 @@ def test_an_invite_registers_one_bot(start_hilld):
 def test_a_roster_makes_owners_with_an_invite_each(start_hilld, tmp_path):
     hilld = start_hilld()
     roster = tmp_path / "roster.csv"
-    roster.write_text('external_id,owner,note\n4711,ann,"Ann, ""A"" B"\r\n4712,bob,\n')
+    roster.write_text('\ufeffexternal_id,owner,"note"\r\n4711,ann,"Ann, ""A"" B"\r\n4712,bob,\n',
+                      encoding="utf-8")
     out = tmp_path / "invites.csv"
     hillctl(hilld, "owner", "import", roster, "--output", out)
     assert out.stat().st_mode & 0o777 == 0o600
@@ -191,6 +195,7 @@ def test_a_roster_makes_owners_with_an_invite_each(start_hilld, tmp_path):
     ("owner,mail\nann,a@b\n", "there is no column 'mail'"),
     ("owner,note\nann,1\nbob,2\nann,3\n", "line 4: owner 'ann' stands in line 2 already"),
     ("note\nann\n", "its first line must name the columns"),
+    ('owner,note\nann,"1"x\n', "line 2 has too many or too long cells, or one that goes on behind"),
 ])
 def test_a_roster_that_is_wrong_makes_nobody(ctl, text, told):
     roster = ctl.folder / "roster.csv"
@@ -207,6 +212,9 @@ def test_an_erased_owner_is_a_number_and_keeps_his_results(start_hilld):
     add_rabbits(hilld)
     hilld.admin("owner add", name="ann-smith", external_id="4711", note="tall")
     token = hilld.add_bot("crazy", owner="ann-smith")
+    hilld.add_bot("annsbot", owner="ann-smith")
+    hillctl(hilld, "bot", "ban", "annsbot", "--reason", "copied by Smith, A.")
+    hillctl(hilld, "bot", "rename", "annsbot", "digger")
     peer = hilld.peer().login("crazy", token)
     match = peer.ready("rabbits")
     peer.say(f"@resign {match}")
@@ -219,7 +227,10 @@ def test_an_erased_owner_is_a_number_and_keeps_his_results(start_hilld):
     for suffix in ("", "-wal"):
         path = hilld.database.with_name(hilld.database.name + suffix)
         assert not path.exists() or b"4711" not in path.read_bytes()
-    assert rows(hilld, "SELECT count(*) FROM audit WHERE arguments LIKE '%ann-smith%'") == [(0,)]
+    assert rows(hilld, "SELECT count(*) FROM audit WHERE arguments LIKE '%ann-smith%'"
+                " OR arguments LIKE '%Smith, A.%'") == [(0,)]
+    assert rows(hilld, "SELECT name, ban_reason FROM bot WHERE name <> 'guest:' ORDER BY name") == [
+        ("crazy", ""), ("digger", "erased")]
 
 
 def test_a_ban_ends_links_and_is_taken_back(start_hilld):
@@ -300,6 +311,18 @@ def test_join_registers_and_prints_the_line_to_run(start_hilld, tmp_path, progra
                 "s.bot_version_id JOIN bot b ON b.id = v.bot_id") == [("newcomer", "v1")]
 
 
+@both_bridges
+def test_an_invite_may_be_typed(start_hilld, tmp_path, program):
+    hilld = start_hilld()
+    code = hilld.admin("invite new")["invite"]
+    line = [*program, "join", f"127.0.0.1:{hilld.port}", "-", "--name", "abc"]
+    for typed, status in (("\n", 2), (code + "\n", 0)):
+        done = subprocess.run(line, cwd=tmp_path, input=typed, capture_output=True, text=True,
+                              timeout=60, check=False)
+        assert done.returncode == status, done.stderr
+    assert (tmp_path / "abc.token").read_text().startswith("hill_")
+
+
 def test_both_bridges_print_the_same_when_a_bot_has_joined(start_hilld, tmp_path):
     hilld = start_hilld()
     add_rabbits(hilld, turns=20)
@@ -358,6 +381,17 @@ def test_a_refused_join_leaves_no_file(start_hilld, tmp_path, program):
     server = f"127.0.0.1:{hilld.port}"
     assert "unknown, used up" in bridge(program, "join", server, "wrong", "--name", "abc", status=1,
                                         cwd=tmp_path)
+    assert not (tmp_path / "abc.token").exists()
+    # Nor does one that was broken off before a server had answered.
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        process = subprocess.Popen(
+            [*program, "join", f"127.0.0.1:{deaf.getsockname()[1]}", "--name", "abc"],
+            cwd=tmp_path, stderr=subprocess.DEVNULL)
+        link, _ = deaf.accept()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        link.close()
     assert not (tmp_path / "abc.token").exists()
     (tmp_path / "abc.token").write_text("precious")
     bridge(program, "join", server, "wrong", "--name", "abc", status=1, cwd=tmp_path)
