@@ -20,23 +20,21 @@ static void reply_was_sent(struct slot *slot)
 	slot->bridge->deaths = 0;
 }
 
-/* All output of a program that answers once: what is no command goes. */
+/* All commands of a program that answers once. */
 static void take_whole_output(struct slot *slot, const char *text, size_t len)
 {
-	struct buf reply = BUF_INIT(len + 1);
 	struct buf hint = BUF_INIT(1024);
 
-	if (program_whole_reply(&slot->program, text, len, &reply)) {
-		frame_add_game(&slot->out, buf_text(&reply), reply.len);
+	if (program_has_whole_reply(&slot->program, len)) {
+		frame_add_game(&slot->out, text, len);
 		slot->is_reply_sent = true;
 		reply_was_sent(slot);
 	}
-	explain_dropped(text, len, &hint);
+	explain_dropped(&slot->program.whole, &hint);
 	if (hint.len > 0 && !slot->bridge->is_quiet)
 		report(slot, "match %lld: %s", (long long)slot->current->id,
 		       buf_text(&hint));
 	buf_release(&hint);
-	buf_release(&reply);
 }
 
 void slot_take_output(void *context, const char *line, size_t len)

@@ -10,14 +10,14 @@
 #include "proto/control.h"
 
 enum {
-	FIRST_BYTES = 40,     /* of what was dropped, that are shown */
 	ESCAPED_BYTES = 2000, /* of a line of standard error */
 	PATH_BYTES = 8192,
 };
 
 void explain_silence(const struct program *program, struct buf *out)
 {
-	size_t len = program->line.len;
+	size_t len =
+		program->is_whole ? program->whole.bytes : program->line.len;
 
 	if (!program->has_written)
 		buf_add_text(out, "nothing was printed yet: does it flush its "
@@ -32,42 +32,21 @@ void explain_silence(const struct program *program, struct buf *out)
 			       len == 1 ? "" : "s");
 }
 
-static bool is_blank(char c)
+void explain_dropped(const struct program_whole *whole, struct buf *out)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-void explain_dropped(const char *text, size_t len, struct buf *out)
-{
-	const char *first = NULL;
-	size_t shown = 0;
-	size_t dropped = 0;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (program_is_command(text[i])) {
-			kept++;
-		} else if (!is_blank(text[i])) {
-			if (first == NULL)
-				first = text + i;
-			dropped++;
-		}
-	}
-	if (dropped == 0 && (kept > 0 || len == 0))
+	if (whole->dropped == 0 && (whole->kept > 0 || whole->bytes == 0))
 		return;
-	if (kept == 0)
-		buf_add_format(out, "no command in %zu byte%s", len,
-			       len == 1 ? "" : "s");
+	if (whole->kept == 0)
+		buf_add_format(out, "no command in %zu byte%s", whole->bytes,
+			       whole->bytes == 1 ? "" : "s");
 	else
-		buf_add_format(out, "dropped %zu byte%s no command", dropped,
-			       dropped == 1 ? " that is" : "s that are");
-	if (first == NULL)
+		buf_add_format(out, "dropped %zu byte%s no command",
+			       whole->dropped,
+			       whole->dropped == 1 ? " that is" : "s that are");
+	if (whole->nfirst == 0)
 		return;
-	while (first + shown < text + len &&
-	       !program_is_command(first[shown]) && !is_blank(first[shown]))
-		shown++;
 	buf_add_text(out, " (first: \"");
-	text_add_escaped(out, first, shown, FIRST_BYTES);
+	text_add_escaped(out, whole->first, whole->nfirst, PROGRAM_FIRST_BYTES);
 	buf_add_text(out, "\")");
 }
 
@@ -78,7 +57,7 @@ void explain_errors(const struct program *program, struct buf *out)
 	size_t from;
 	unsigned lines = 1;
 
-	while (len > 0 && is_blank(text[len - 1]))
+	while (len > 0 && program_is_blank(text[len - 1]))
 		len--;
 	for (from = len; from > 0; from--) {
 		if (text[from - 1] == '\n' && ++lines > EXPLAIN_LINES)

@@ -18,10 +18,10 @@ enum { EXPLAIN_LINES = 5 }; /* of standard error that are shown */
  */
 void explain_silence(const struct program *program, struct buf *out);
 /*
- * What of the LEN bytes of a whole output TEXT program_whole_reply() drops,
- * blanks and line ends aside. Appended to OUT; nothing when it drops none.
+ * What of the whole output WHOLE is no command, blanks and line ends aside.
+ * Appended to OUT; nothing when all of it is.
  */
-void explain_dropped(const char *text, size_t len, struct buf *out);
+void explain_dropped(const struct program_whole *whole, struct buf *out);
 /*
  * The last lines of PROGRAM's standard error, EXPLAIN_LINES and
  * PROGRAM_TAIL_BYTES at most, escaped, each with an LF. Appended to OUT.

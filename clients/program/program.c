@@ -114,6 +114,7 @@ int program_start(struct program *program, const struct program_plan *plan)
 	program->log_path = plan->log_path;
 	program->line_max = plan->line_max;
 	program->is_whole = plan->is_whole;
+	program->whole = (struct program_whole){ 0 };
 	program->on_line = plan->on_line;
 	program->context = plan->context;
 	/* A whole input is as large as a map may be. */
@@ -223,21 +224,49 @@ static void take_output(struct program *program, const char *bytes, size_t len)
 	}
 }
 
-/* All of its output is one reply: line ends are no ends. */
-static void take_whole(struct program *program, const char *bytes, size_t len)
-{
-	size_t room = program->line_max + 1 - program->line.len;
-
-	buf_add(&program->line, bytes, len < room ? len : room);
-}
-
 bool program_is_command(char c)
 {
 	return c != '\0' && strchr("LRUDWAS", c) != NULL;
 }
 
-bool program_whole_reply(const struct program *program, const char *text,
-			 size_t len, struct buf *ret)
+bool program_is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+void program_count_whole(struct program_whole *whole, const char *bytes,
+			 size_t len)
+{
+	whole->bytes += len;
+	for (size_t i = 0; i < len; i++) {
+		if (program_is_command(bytes[i]) ||
+		    program_is_blank(bytes[i])) {
+			whole->kept += program_is_command(bytes[i]);
+			whole->is_first_over = whole->nfirst > 0;
+			continue;
+		}
+		whole->dropped++;
+		if (!whole->is_first_over &&
+		    whole->nfirst < sizeof(whole->first))
+			whole->first[whole->nfirst++] = bytes[i];
+	}
+}
+
+/*
+ * All of its output is one reply: line ends are no ends. What is no command
+ * takes no room of it, however much of that there is.
+ */
+static void take_whole(struct program *program, const char *bytes, size_t len)
+{
+	program_count_whole(&program->whole, bytes, len);
+	for (size_t i = 0; i < len && program->line.len <= program->line_max;
+	     i++) {
+		if (program_is_command(bytes[i]))
+			buf_add_char(&program->line, bytes[i]);
+	}
+}
+
+bool program_has_whole_reply(const struct program *program, size_t len)
 {
 	const struct keeper_status *status = &program->status;
 	bool has_failed = program->has_status &&
@@ -246,11 +275,7 @@ bool program_whole_reply(const struct program *program, const char *text,
 	if (program->has_status && status->end == KEEPER_SIGNALLED &&
 	    status->value == SIGKILL)
 		return false;
-	for (size_t i = 0; i < len; i++) {
-		if (program_is_command(text[i]))
-			buf_add_char(ret, text[i]);
-	}
-	return ret->len > 0 || !has_failed;
+	return len > 0 || !has_failed;
 }
 
 static void read_output(struct program *program)

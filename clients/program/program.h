@@ -22,6 +22,7 @@ enum {
 	PROGRAM_INPUT_BYTES = 1024 * 1024, /* beside a whole input */
 	PROGRAM_LOG_BYTES = 1024 * 1024,
 	PROGRAM_TAIL_BYTES = 400, /* of standard error that are remembered */
+	PROGRAM_FIRST_BYTES = 40, /* of what a whole reply drops, to be shown */
 };
 
 enum program_phase {
@@ -38,6 +39,16 @@ enum program_phase {
  */
 typedef void (*program_line_fn)(void *context, const char *line, size_t len);
 
+/* What a whole output held, as far as it came. */
+struct program_whole {
+	size_t bytes;
+	size_t kept;    /* commands */
+	size_t dropped; /* neither these nor blanks */
+	size_t nfirst;
+	bool is_first_over;
+	char first[PROGRAM_FIRST_BYTES + 1]; /* the first that were dropped */
+};
+
 struct program {
 	enum program_phase phase;
 	struct keeper keeper;
@@ -53,9 +64,10 @@ struct program {
 	bool is_paused;
 	bool is_output_ended; /* the last line was handed out */
 	int64_t closed_us;    /* its output was seen closed; 0: not */
-	bool is_whole;        /* one reply: all output to its end */
-	int64_t read_us;      /* when its standard output was last read */
-	bool has_written;     /* to its standard output, a byte at least */
+	bool is_whole;        /* one reply: the commands of all output */
+	struct program_whole whole;
+	int64_t read_us;  /* when its standard output was last read */
+	bool has_written; /* to its standard output, a byte at least */
 	size_t tail_len;
 	char tail[PROGRAM_TAIL_BYTES]; /* the last of standard error */
 	bool has_status;
@@ -119,12 +131,17 @@ bool program_has_given_up(struct program *program, int64_t now_us) WARN_UNUSED;
 int64_t program_closed_deadline(const struct program *program);
 /* Whether C is a command of a whole output (PROTOCOL.md, Files and arguments). */
 bool program_is_command(char c) WARN_UNUSED;
+/* Whether C is a blank or a line end. */
+bool program_is_blank(char c) WARN_UNUSED;
+/* Count LEN bytes more of a whole output. */
+void program_count_whole(struct program_whole *whole, const char *bytes,
+			 size_t len);
 /*
- * The reply that a whole output TEXT is: its commands, appended to RET (room for LEN bytes). False when it is none: no command and a failing exit,
- * or an end by SIGKILL, whatever was printed.
+ * Whether LEN commands of a whole output are a reply. They are none after an
+ * end by SIGKILL, nor no command at all after a failing exit.
  */
-bool program_whole_reply(const struct program *program, const char *text,
-			 size_t len, struct buf *ret) WARN_UNUSED;
+bool program_has_whole_reply(const struct program *program,
+			     size_t len) WARN_UNUSED;
 void program_signal(struct program *program, enum keeper_command command);
 static inline bool program_is_full(const struct program *program)
 {

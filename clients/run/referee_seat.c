@@ -205,17 +205,13 @@ static void hand_in(struct seat *seat, const char *line, size_t len)
 
 static void take_whole(struct seat *seat, const char *text, size_t len)
 {
-	struct buf reply = BUF_INIT(len + 1);
 	struct buf hint = BUF_INIT(1024);
 
-	explain_dropped(text, len, &hint);
+	explain_dropped(&seat->program.whole, &hint);
 	notice(seat, &hint);
 	buf_release(&hint);
-	if (len > match_line_max(seat->table->match))
+	if (program_has_whole_reply(&seat->program, len))
 		hand_in(seat, text, len);
-	else if (program_whole_reply(&seat->program, text, len, &reply))
-		hand_in(seat, buf_text(&reply), reply.len);
-	buf_release(&reply);
 }
 
 void referee_take_line(void *context, const char *line, size_t len)

@@ -86,17 +86,14 @@ static void take(struct live *live, enum game_input kind, const char *text,
 static void take_reply(struct live *live, const char *line, size_t len)
 {
 	size_t most = live->stored.game->line_max(live->stored.map);
-	struct buf reply = BUF_INIT(len + 1);
 
 	if (len > most)
 		take(live, GAME_REPLY, "", 0);
-	else if (!live->stored.game->is_whole_input)
+	else if (!live->stored.game->is_whole_input ||
+		 program_has_whole_reply(&live->program, len))
 		take(live, GAME_REPLY, line, len);
-	else if (program_whole_reply(&live->program, line, len, &reply))
-		take(live, GAME_REPLY, buf_text(&reply), reply.len);
 	else
 		live->is_gone = true;
-	buf_release(&reply);
 }
 
 /* Hand in what came, as far as it is wanted. */

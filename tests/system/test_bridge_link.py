@@ -151,6 +151,19 @@ def test_an_interrupt_lets_a_program_answer(hill, bridge, tmp_path):
     assert hill.line() == "LLD"
 
 
+def test_a_whole_output_is_as_long_as_its_commands(hill, bridge, tmp_path):
+    bot = script(tmp_path, "import sys\nsys.stdin.read()\nfor step in range(20000):\n"
+                 "    print('step', step, 'DL' if step % 10000 == 0 else '')\n")
+    process = bridge(PYTHON, bot)
+    hill.greet()
+    hill.start(7, "@input lines=1 text bytes=3", "#R", **{"whole-input": 1, "line-max": 100})
+    assert hill.line() == "DLDL"
+    hill.end(7)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert 'bytes that are no command (first: "step")' in err
+
+
 @pytest.mark.parametrize("keys", [{"whole-input": 1}, {}])
 def test_who_ignores_an_interrupt_is_killed_after_its_grace(hill, bridge, tmp_path, keys):
     bridge("sh", "-c", "trap '' INT; echo LLD; : >up; while :; do sleep 0.05; done")
