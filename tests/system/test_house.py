@@ -40,13 +40,19 @@ import os, pathlib
 
 
 class House:
-    """deploy/house with bridges that play until they are told that it is over."""
+    """deploy/house with bridges that play until they are told that it is over.
+
+    Two for each of two ladders; a third one is closed.
+    """
 
     def __init__(self, folder, *words, bridge=BRIDGE):
         self.folder = folder
         programs = {"ctl/hillctl": ("sh", """
 case "$*" in
-*"ladder list"*) echo '{"name": "rabbit-runner"} {"name": "lambda-mining"}' ;;
+*"ladder list"*) echo '{"ok": true, "ladders": [
+	{"name": "rabbit-runner", "disabled": false},
+	{"disabled": true, "name": "image-battle"},
+	{"name": "lambda-mining", "disabled": false}]}' ;;
 *"bot add"*) while [ $# -gt 1 ]; do shift; done; echo token >"$1" ;;
 esac
 """), "bridge/hill-bridge": (sys.executable, bridge.replace("TOUCH", TOUCH))}
