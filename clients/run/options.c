@@ -107,7 +107,7 @@ static const char generate_text[] =
 	"  PRESET, or with `list`, it lists the presets. PRESET, its version and SEED\n"
 	"  (0 to 2^64-1, or 0x...) give the same bytes on every machine.\n"
 	"  --seats N          seats of a shared game's map (default 2)\n"
-	"  -o FILE            the map's file\n";
+	"  -o, --output FILE  the map's file\n";
 
 static const char end_text[] =
 	"\n"
