@@ -4,10 +4,11 @@
  * match of a set, of a tournament, one that an author asked for.
  *
  * An appointment waits with its ladder until a connection of each of its bots
- * stands in the queue at once; who plays is waited for, who is not there until
- * the appointment's deadline. While all are there they play no other match on
- * the ladder, so it comes about as soon as what they play now is over. A
- * connection that sits at a set (peer->set_id) plays nothing but that.
+ * stands in the queue at once; who plays is waited for, who is not there as
+ * long as the appointment's patience with it lasts, from when it is missed.
+ * While all are there they play no other match on the ladder, so it comes about
+ * as soon as what they play now is over. A connection that sits at a set
+ * (peer->set_id) plays nothing but that.
  */
 #include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
@@ -135,11 +136,47 @@ static void mark_seats(const struct appointment *appointment, bool is_appointed)
 	}
 }
 
-void appointment_add(struct lobby *lobby, struct appointment *appointment)
+/* Look who is there; the time of who was, and is missed now, begins. */
+static void look_for(struct lobby *lobby, struct appointment *appointment,
+		     int64_t now_us)
+{
+	uint32_t before = appointment->absent, missed;
+
+	appointment->absent = appointment_absent(appointment);
+	missed = appointment->absent & ~before;
+	for (uint32_t left = missed; left != 0; left &= left - 1) {
+		unsigned seat = (unsigned)__builtin_ctz(left);
+
+		appointment->until_us[seat] =
+			now_us + appointment->patience_us[seat];
+	}
+	if (missed != 0)
+		tournaments_tell_missed(lobby, appointment, missed);
+}
+
+/*
+ * Until when APPOINTMENT waits for who is not there; INT64_MAX: all are. Who is
+ * missed later has its time as well, and lengthens nobody's once it is back.
+ */
+static int64_t deadline_of(const struct appointment *appointment)
+{
+	int64_t deadline_us = INT64_MIN;
+
+	for (uint32_t left = appointment->absent; left != 0; left &= left - 1) {
+		unsigned seat = (unsigned)__builtin_ctz(left);
+
+		if (appointment->until_us[seat] > deadline_us)
+			deadline_us = appointment->until_us[seat];
+	}
+	return appointment->absent != 0 ? deadline_us : INT64_MAX;
+}
+
+void appointment_add(struct lobby *lobby, struct appointment *appointment,
+		     int64_t now_us)
 {
 	struct ladder *ladder = appointment->ladder;
 
-	appointment->absent = appointment_absent(appointment);
+	look_for(lobby, appointment, now_us);
 	TAILQ_INSERT_TAIL(&ladder->appointments, appointment, link);
 	mark_seats(appointment, true);
 	lobby->nappointments++;
@@ -246,9 +283,8 @@ int64_t appointment_deadline(const struct ladder *ladder)
 	int64_t deadline_us = INT64_MAX;
 
 	TAILQ_FOREACH(appointment, &ladder->appointments, link) {
-		if (appointment->absent != 0 &&
-		    appointment->deadline_us < deadline_us)
-			deadline_us = appointment->deadline_us;
+		if (deadline_of(appointment) < deadline_us)
+			deadline_us = deadline_of(appointment);
 	}
 	return deadline_us;
 }
@@ -276,7 +312,7 @@ struct appointment *appointment_next(struct lobby *lobby, struct ladder *ladder,
 		const char *hopeless = find_hopeless(appointment);
 
 		next = TAILQ_NEXT(appointment, link);
-		appointment->absent = appointment_absent(appointment);
+		look_for(lobby, appointment, now_us);
 		if (hopeless != NULL) {
 			appointment_drop(lobby, appointment,
 					 appointment->absent, hopeless, now_us);
@@ -285,8 +321,7 @@ struct appointment *appointment_next(struct lobby *lobby, struct ladder *ladder,
 		if (appointment->absent == 0 &&
 		    seat_peers(appointment, false, peers) == 0)
 			return appointment;
-		if (appointment->absent != 0 &&
-		    appointment->deadline_us <= now_us)
+		if (deadline_of(appointment) <= now_us)
 			appointment_drop(lobby, appointment,
 					 appointment->absent,
 					 "a bot of it is not there", now_us);

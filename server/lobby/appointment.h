@@ -17,7 +17,8 @@ struct appointment *appointment_new(struct lobby *lobby, struct ladder *ladder,
 /* One that was not added. */
 void appointment_free(struct appointment *appointment);
 /* It waits from now on; lobby_settle, at the entry's end, may begin it. */
-void appointment_add(struct lobby *lobby, struct appointment *appointment);
+void appointment_add(struct lobby *lobby, struct appointment *appointment,
+		     int64_t now_us);
 /* Seats whose bots do not wait on the ladder in the numbers that it takes. */
 uint32_t appointment_absent(const struct appointment *appointment);
 /*
@@ -129,6 +130,10 @@ void tournaments_look(struct lobby *lobby, struct ladder *ladder,
  */
 bool tournaments_keep(const struct lobby *lobby, const struct ladder *ladder,
 		      const struct lobby_peer *peer);
+/* APPOINTMENT, if it is of a tournament, misses those SEATS: they are told. */
+void tournaments_tell_missed(struct lobby *lobby,
+			     const struct appointment *appointment,
+			     uint32_t seats);
 /* Whether one of GAME that runs has SEED among its own. */
 bool tournaments_have_seed(struct lobby *lobby, const struct game *game,
 			   int64_t seed);

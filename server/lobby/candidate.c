@@ -194,10 +194,11 @@ static void make_appointment(struct lobby *lobby, struct duel *duel,
 		free_duel(lobby, duel); /* too many wait; another time */
 		return;
 	}
-	for (unsigned i = 0; i < duel->deal.seats; i++)
+	for (unsigned i = 0; i < duel->deal.seats; i++) {
 		next->version_ids[i] = duel->version_ids[side_of(duel, i)];
-	next->deadline_us = now_us + RETURN_US;
-	appointment_add(lobby, next);
+		next->patience_us[i] = RETURN_US;
+	}
+	appointment_add(lobby, next, now_us);
 }
 
 static void over(struct lobby *lobby, const struct deal *deal,

@@ -91,9 +91,9 @@ static size_t count_appointments(const struct ladder *ladder)
 			assert(appointment->bots[i]->refs > 0);
 			assert(appointment->bots[i]->nappointments > 0);
 		}
-		/* Otherwise the pump would have dropped it long ago. */
-		assert(appointment->absent == 0 ||
-		       appointment->deadline_us > 0);
+		for (unsigned i = 0; i < appointment->deal.seats; i++)
+			assert((appointment->absent & 1u << i) == 0 ||
+			       appointment->until_us[i] > 0);
 		count++;
 	}
 	assert(ladder->refs >= count);

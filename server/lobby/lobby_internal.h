@@ -231,10 +231,11 @@ struct appointment {
 	int64_t version_ids[LIMIT_SEATS];
 	uint64_t link_ids[LIMIT_SEATS]; /* or only this one; 0: any */
 	/*
-	 * Who is not there is waited for until then; 0: not at all,
-	 * INT64_MAX: for ever. Who is there, but plays, always is.
+	 * By seat: who is not there is waited for so long from when it is
+	 * missed; 0: not at all. Who is there, but plays, always is.
 	 */
-	int64_t deadline_us;
+	int64_t patience_us[LIMIT_SEATS];
+	int64_t until_us[LIMIT_SEATS]; /* of those absent */
 	uint32_t absent;               /* seats, at the last look */
 	TAILQ_ENTRY(appointment) link; /* ladder->appointments */
 };

@@ -136,7 +136,7 @@ int lobby_rematch(struct lobby *lobby, const struct row_match *match,
 	}
 	action_log(lobby, LOG_LEVEL_INFO, "ladder=%s event=rematch of=%" PRId64,
 		   ladder->row.name, match->id);
-	appointment_add(lobby, appointment);
+	appointment_add(lobby, appointment, now_us);
 	lobby_settle(lobby, now_us);
 	return 0;
 }

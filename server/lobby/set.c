@@ -9,11 +9,12 @@
  * it with its last match.
  *
  * Somebody leaves it by @leave before its last match, by no @ready, or when the
- * link is lost and none of the bot's connections waits here RETURN_US later:
- * then the rest is not played, counts as lost by who left, and the store is
- * told so once all that was played is on disk. Where the first match does not
- * come about there is no set. A set with a match that came to nothing through our fault is
- * void, and so is one that a shutdown cuts off, at the next start.
+ * link is lost and none of the bot's connections waits here RETURN_US later
+ * (after the end of the match that it was lost in): then the rest is not played,
+ * counts as lost by who left, and the store is told so once all that was played
+ * is on disk. Where the first match does not come about there is no set. A set
+ * with a match that came to nothing through our fault is void, and so is one
+ * that a shutdown cuts off, at the next start.
  */
 #include "server/lobby/appointment.h"
 #include "server/lobby/lobby_internal.h"
@@ -213,12 +214,13 @@ static void make_appointment(struct lobby *lobby, struct set *set,
 		end_set(lobby, set, now_us);
 		return;
 	}
-	for (unsigned i = 0; i < deal.seats; i++)
+	for (unsigned i = 0; i < deal.seats; i++) {
 		next->version_ids[seat_of(set, i, number)] =
 			set->version_ids[i];
-	next->deadline_us = now_us + RETURN_US;
+		next->patience_us[i] = RETURN_US;
+	}
 	set->is_waiting = true;
-	appointment_add(lobby, next);
+	appointment_add(lobby, next, now_us);
 }
 
 /* The match that was in play is over, or was not even begun. */

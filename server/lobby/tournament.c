@@ -299,24 +299,27 @@ static void summon(struct lobby *lobby, const struct lobby_tournament *t,
 			   t->row.name, text, t->row.ladder, entrant->label);
 }
 
-/* Who is waited for, and until when: once a match. */
-static void tell_absent(struct lobby *lobby, const struct lobby_tournament *t,
-			const struct appointment *appointment, int64_t now_us)
+void tournaments_tell_missed(struct lobby *lobby,
+			     const struct appointment *appointment,
+			     uint32_t seats)
 {
 	const struct match_meeting *meeting = &appointment->deal.meeting;
+	const struct lobby_tournament *t = find(lobby, meeting->tournament);
 	char text[64];
 
+	if (t == NULL)
+		return;
 	(void)snprintf(text, sizeof(text), "waits for you, %u s",
 		       t->row.grace_s);
 	for (unsigned s = 0; s < appointment->deal.seats; s++) {
-		if ((appointment->absent >> s & 1) == 0)
+		if ((seats >> s & 1) == 0)
 			continue;
 		action_log(lobby, LOG_LEVEL_WARN,
 			   "tournament=%s bot=%s event=absent pairing=%u "
 			   "grace-s=%u",
 			   t->row.name, appointment->bots[s]->name,
 			   meeting->pairing + 1, t->row.grace_s);
-		if (appointment->deadline_us > now_us)
+		if (appointment->patience_us[s] > 0)
 			summon(lobby, t, &t->row.entrants[meeting->entrants[s]],
 			       text);
 	}
@@ -373,23 +376,18 @@ static bool appoint(struct lobby *lobby, struct lobby_tournament *t,
 	appointment = appointment_new(lobby, ladder, &deal, bots);
 	if (appointment == NULL)
 		return false;
-	appointment->deadline_us = now_us + grace_us;
 	for (unsigned s = 0; s < match->nseats; s++) {
 		struct attendance *who = &t->attendance[match->entrants[s]];
 
 		appointment->version_ids[s] =
 			t->row.entrants[match->entrants[s]].version_id;
+		/* Who was waited for in vain is not waited for again. */
+		appointment->patience_us[s] = who->is_away ? 0 : grace_us;
 		who->busy++;
 	}
-	/* Somebody who was waited for in vain is not waited for again. */
-	for (unsigned s = 0; s < match->nseats; s++)
-		if (t->attendance[match->entrants[s]].is_away)
-			appointment->deadline_us = now_us;
 	put_under_way(t, &deal.meeting);
 	note_seed(t, match->instance);
-	appointment_add(lobby, appointment);
-	if (appointment->absent != 0)
-		tell_absent(lobby, t, appointment, now_us);
+	appointment_add(lobby, appointment, now_us);
 	return true;
 }
 

@@ -391,7 +391,7 @@ static enum hold settle(struct look *look, struct waiting *entry,
 		lend_unlist(look, waiting_find(peers[i], ladder));
 	}
 	wish->is_settled = true;
-	appointment_add(lobby, appointment);
+	appointment_add(lobby, appointment, look->now_us);
 	return HOLD_NONE;
 }
 

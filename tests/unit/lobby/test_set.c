@@ -156,6 +156,49 @@ static void a_lost_link_may_come_back(void **state)
 			  "b <~ @match 2 *round=1 set=2/2\n");
 }
 
+static void each_lost_link_has_its_own_time_to_come_back(void **state)
+{
+	struct world *world = *state;
+
+	sit_down(world);
+	world_play(world, "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "a -\n"
+			  "b > @resign 1\n"
+			  "* t 13500\n"
+			  "b -\n"
+			  "* t 500\n");
+	world_login(world, 'c', "crazy");
+	world_play(world, "c > @play battle\n"
+			  "* t 2500\n");
+	assert_false(has_logged(world, "close round="));
+	world_login(world, 'd', "lazy");
+	world_play(world, "d > @play battle\n"
+			  "c <~ @match 2 *round=1 set=2/2\n"
+			  "d <~ @match 2 *round=1 set=2/2\n");
+}
+
+/* Who comes back does not wait for ever for who has not. */
+static void who_is_missed_later_lengthens_no_other_wait(void **state)
+{
+	struct world *world = *state;
+
+	sit_down(world);
+	world_play(world, "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "a -\n"
+			  "b > @resign 1\n"
+			  "* t 13500\n"
+			  "b -\n"
+			  "* t 2500\n");
+	assert_false(has_logged(world, "close round="));
+	world_login(world, 'd', "lazy");
+	world_play(world, "d > @play battle\n");
+	assert_true(has_logged(world, "bot=crazy event=forfeited pause=10\n"));
+	assert_false(has_logged(world, "bot=lazy event=forfeited"));
+	world_play(world, "* log close round=1 left=1 void=0\n");
+}
+
 static void a_link_that_stays_away_forfeits(void **state)
 {
 	struct world *world = *state;
@@ -293,6 +336,8 @@ int main(void)
 		WORLD_TEST(who_leaves_in_the_last_match_loses_nothing),
 		WORLD_TEST(who_is_not_ready_again_loses_the_rest),
 		WORLD_TEST(a_lost_link_may_come_back),
+		WORLD_TEST(each_lost_link_has_its_own_time_to_come_back),
+		WORLD_TEST(who_is_missed_later_lengthens_no_other_wait),
 		WORLD_TEST(a_link_that_stays_away_forfeits),
 		WORLD_TEST(bc51_when_nobody_starts_nobody_wins),
 		WORLD_TEST(bc64_bots_of_one_owner_never_meet_in_a_set),

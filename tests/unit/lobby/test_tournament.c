@@ -177,6 +177,31 @@ static void who_comes_within_the_grace_plays(void **state)
 	world_catalogue(world);
 }
 
+static void who_is_missed_later_is_waited_for_as_long(void **state)
+{
+	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *rated=0\n");
+	plan(world, bots, 2, TOURNAMENT_ROUND_ROBIN);
+	world_catalogue(world);
+	/* It is there, but busy, for longer than the grace. */
+	world->holds_store = true;
+	world_play(world, "* t 6000\n"
+			  "a -\n"
+			  "* log tournament=cup bot=crazy event=absent *\n"
+			  "* t 4900\n");
+	assert_int_equal(world->nrecords, 0);
+	world_login(world, 'c', "crazy");
+	world_play(world, "c > @play rabbit-runner\n"
+			  "c <~ @match 2 *rated=0\n");
+	world->holds_store = false;
+	discard(world);
+	world_catalogue(world);
+}
+
 static void results_on_disk_are_not_played_again(void **state)
 {
 	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
@@ -624,6 +649,7 @@ int main(void)
 		WORLD_TEST(contest_plays_each_instance_once_and_ends),
 		WORLD_TEST(absent_are_waited_for_once_and_lose),
 		WORLD_TEST(who_comes_within_the_grace_plays),
+		WORLD_TEST(who_is_missed_later_is_waited_for_as_long),
 		WORLD_TEST(who_sits_at_a_set_is_there),
 		WORLD_TEST(results_on_disk_are_not_played_again),
 		WORLD_TEST(a_match_made_void_is_played_again),
