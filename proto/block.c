@@ -131,10 +131,11 @@ int block_begin(struct block *ret, const struct control *head, size_t limit)
 uint32_t block_head_lines(const struct control *head)
 {
 	int64_t lines;
+	int rc = control_key_i64(head, "lines", INT64_MIN, UINT32_MAX, &lines);
 
-	if (control_key_i64(head, "lines", 0, UINT32_MAX, &lines) != 0)
-		return 0;
-	return (uint32_t)lines;
+	if (rc == -ERANGE && control_key(head, "lines")->text[0] != '-')
+		return UINT32_MAX;
+	return rc == 0 && lines > 0 ? (uint32_t)lines : 0;
 }
 
 static int base64_value(char c)

@@ -52,7 +52,10 @@ struct block {
  */
 int block_begin(struct block *ret, const struct control *head,
 		size_t limit) WARN_UNUSED;
-/* The raw lines that follow any control line: lines=, 0 for none. */
+/*
+ * The raw lines that follow any control line: lines=, 0 for none; UINT32_MAX
+ * for all that are more.
+ */
 uint32_t block_head_lines(const struct control *head);
 /* One raw line, without its LF. Returns true when it was the last. */
 bool block_line(struct block *block, const char *line, size_t len);

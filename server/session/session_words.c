@@ -441,11 +441,15 @@ static bool is_about_current(struct session *session,
 	return true;
 }
 
-/* A word that the table does not have; its raw lines are skipped with it. */
+/*
+ * A word that the table does not have; its raw lines are skipped with it. Where
+ * it was not parsed to its end nobody knows how many.
+ */
 static void take_unknown(struct session *session, const struct control *control,
-			 struct buf *out)
+			 enum control_verdict verdict, struct buf *out)
 {
-	uint32_t lines = block_head_lines(control);
+	bool is_cut = verdict == CONTROL_TOO_MANY || verdict == CONTROL_TWICE;
+	uint32_t lines = is_cut ? UINT32_MAX : block_head_lines(control);
 
 	if (lines > 0 &&
 	    (session->state == SESSION_NEW || lines > LIMIT_SKIPPED_LINES)) {
@@ -471,7 +475,7 @@ void session_take_control(struct session *session, const struct frame *frame,
 
 	if (control.word == NULL ||
 	    (control.word->from & WORD_FROM_CLIENT) == 0) {
-		take_unknown(session, &control, out);
+		take_unknown(session, &control, verdict, out);
 		return;
 	}
 	id = word_id(control.word);

@@ -181,7 +181,10 @@ static void a_head_tells_how_much_to_skip(void **state)
 		{ "@future lines=-1", 0 },
 		{ "@future lines=x", 0 },
 		{ "@future lines=4294967295", 4294967295u },
-		{ "@future lines=4294967296", 0 },
+		/* Not to be taken for none at all. */
+		{ "@future lines=4294967296", UINT32_MAX },
+		{ "@future lines=99999999999999999999", UINT32_MAX },
+		{ "@future lines=-99999999999999999999", 0 },
 	};
 
 	(void)state;

@@ -143,6 +143,16 @@ static void raw_lines_of_an_unknown_word_are_skipped(void **state)
 	be_in(SESSION_PLAYING);
 	say("@future lines=1048577\n");
 	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
+	be_in(SESSION_PLAYING);
+	say("@future lines=4294967296\n");
+	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
+	/* What stands behind so many parts is not known. */
+	be_in(SESSION_PLAYING);
+	say("@future 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 lines=3\n");
+	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
+	be_in(SESSION_PLAYING);
+	say("@future a=1 a=2 lines=3\n");
+	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
 	be_in(SESSION_NEW);
 	say("@future lines=1\n");
 	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
