@@ -139,7 +139,7 @@ const struct word words[WORD_NWORDS] = {
 	[WORD_READY] = {
 		"ready", CLIENT, IN(OFFERED),
 		{ MATCH_ARG,
-		  MAY("quiet", "no `@banked` and `@fault` before `@end`") },
+		  MAY("quiet", "no `@banked`, `@fault` and answers before `@end`") },
 		NO_KEYS,
 		.doc = TEXT("promise to play; from here on game lines count"),
 	},

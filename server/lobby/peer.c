@@ -86,9 +86,17 @@ void peer_close(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
 void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark)
 {
 	struct buf *scratch = &lobby->scratch;
+	size_t held = 0;
 
 	if (!peer->is_quiet || session_is_closed(&peer->session) ||
 	    scratch->is_failed) {
+		action_send(lobby, peer, mark, false);
+		return;
+	}
+	if (peer->held != NULL)
+		held = peer->held->len;
+	/* Rather in between than never. */
+	if (held + (scratch->len - mark) > LIMIT_HELD_BYTES) {
 		action_send(lobby, peer, mark, false);
 		return;
 	}

@@ -499,6 +499,28 @@ static void a_quiet_seat_hears_other_things_at_its_end(void **state)
 			  "a < @match 3 *\n");
 }
 
+static void what_cannot_be_held_for_a_quiet_seat_is_sent(void **state)
+{
+	enum { ASKED = 400 };
+	static const char answer[] = "@ladder rabbit-runner ";
+	struct world *world = *state;
+	unsigned count = 0;
+
+	offer_rabbit(world);
+	world_play(world, "a > @ready 1 quiet\n"
+			  "a <~ rabbits\n");
+	for (unsigned i = 0; i < ASKED; i++)
+		world_play(world, "a > @ladders\n");
+	assert_true(world_peer(world, 'a')->inbox.len > 0);
+	world_play(world, "a > move\n"
+			  "a > move\n");
+	for (const char *at = buf_text(&world_peer(world, 'a')->inbox);
+	     (at = strstr(at, answer)) != NULL; at++)
+		count++;
+	assert_int_equal(count, ASKED);
+	world_play(world, "a <~ @result 1 *\n");
+}
+
 static void a_mine_is_sent_as_input_and_asks_once(void **state)
 {
 	struct world *world = *state;
@@ -660,6 +682,7 @@ int main(void)
 		WORLD_TEST(a_quiet_seat_is_answered_its_ping_at_once),
 		WORLD_TEST(who_plays_counts_itself_among_those_who_wait),
 		WORLD_TEST(a_quiet_seat_hears_other_things_at_its_end),
+		WORLD_TEST(what_cannot_be_held_for_a_quiet_seat_is_sent),
 		WORLD_TEST(a_mine_is_sent_as_input_and_asks_once),
 		WORLD_TEST(a_mine_that_is_never_answered_ends_at_its_limit),
 		WORLD_TEST(a_long_computation_is_a_workers),

@@ -141,6 +141,8 @@ static void add_bounds(struct buf *out)
 		{ "bytes of all replies of a match", LIMIT_TRANSCRIPT_BYTES },
 		{ "bytes of `@banked` and `@fault` held back for a quiet match",
 		  LIMIT_HELD_FAULT_BYTES },
+		{ "bytes of other lines held back for a quiet match",
+		  LIMIT_HELD_BYTES },
 		{ "characters of a bot's name, at least", NAME_BOT_MIN },
 		{ "characters of a bot's name, at most", NAME_BOT_MAX },
 		{ "characters of a token", NAME_TOKEN_MAX },
