@@ -100,7 +100,9 @@ struct bot {
 	int64_t predecessor_id; /* the version before the active one, or 0 */
 	uint32_t max_connections;
 	uint32_t npeers;
-	uint32_t refs;          /* peers and seats of plays that point here */
+	/* Peers, seats of plays, appointments, sets and duels that point here,
+	   and the catalogue. */
+	uint32_t refs;
 	uint32_t nappointments; /* seats of them that name it */
 	bool is_listed;         /* in the catalogue now */
 	bool is_disabled;
@@ -156,12 +158,12 @@ struct ladder {
 	unsigned nwaiting; /* entries, those of playing peers too */
 	unsigned nwishes;  /* of these, with a wish */
 	unsigned nplaying; /* matches offered or under way */
-	unsigned refs;     /* plays that point here */
-	bool is_known;     /* in the catalogue now */
-	bool is_listed;    /* and can be played */
-	bool is_touched;   /* in lobby->touched */
-	bool is_held;      /* in lobby->held */
-	int64_t wake_us;   /* look at it again then; INT64_MAX: no need */
+	unsigned refs;   /* plays, appointments, sets, duels that point here */
+	bool is_known;   /* in the catalogue now */
+	bool is_listed;  /* and can be played */
+	bool is_touched; /* in lobby->touched */
+	bool is_held;    /* in lobby->held */
+	int64_t wake_us; /* look at it again then; INT64_MAX: no need */
 	enum hold hold;
 	struct appointment_list appointments; /* oldest first */
 	struct round_list rounds;             /* owned; of round.c */

@@ -154,7 +154,7 @@ static bool is_lagging(const struct lobby *lobby, uint32_t turn_ms)
 	for (size_t i = 0; i < lobby->nladders; i++) {
 		const struct ladder *ladder = lobby->ladders[i];
 
-		if (ladder->refs > 0 && ladder->row.turn_ms > 0 &&
+		if (ladder->nplaying > 0 && ladder->row.turn_ms > 0 &&
 		    ladder->row.turn_ms < shortest)
 			shortest = ladder->row.turn_ms;
 	}

@@ -202,6 +202,26 @@ static void who_is_missed_later_is_waited_for_as_long(void **state)
 	world_catalogue(world);
 }
 
+static void who_waits_for_the_absent_holds_no_other_ladder(void **state)
+{
+	static const int bots[] = { BOT_LAZY, BOT_SLOW };
+	struct world *world = *state;
+
+	world->ladders[LADDER_BATTLE].turn_ms = 100;
+	plan_on(world, LADDER_BATTLE, bots, 2, TOURNAMENT_ROUND_ROBIN);
+	world_catalogue(world);
+	world_play(world, "* log tournament=cup bot=lazy event=absent *\n");
+	/* Too late for turns of 100 ms, not for those of 500 ms. */
+	lobby_loop_lag(world->lobby, 12000, world->now_us);
+	world_apply(world);
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a < @queued *\n"
+			  "a < @match 1 *rated=0\n");
+	discard(world);
+	world_catalogue(world);
+}
+
 static void results_on_disk_are_not_played_again(void **state)
 {
 	static const int bots[] = { BOT_CRAZY, BOT_LAZY };
@@ -650,6 +670,7 @@ int main(void)
 		WORLD_TEST(absent_are_waited_for_once_and_lose),
 		WORLD_TEST(who_comes_within_the_grace_plays),
 		WORLD_TEST(who_is_missed_later_is_waited_for_as_long),
+		WORLD_TEST(who_waits_for_the_absent_holds_no_other_ladder),
 		WORLD_TEST(who_sits_at_a_set_is_there),
 		WORLD_TEST(results_on_disk_are_not_played_again),
 		WORLD_TEST(a_match_made_void_is_played_again),
