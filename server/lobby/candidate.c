@@ -29,6 +29,7 @@
 enum {
 	RETURN_US = 60 * 1000 * 1000, /* who left may come back for so long */
 	REST_US = 1000 * 1000,        /* for the predecessor's own matches */
+	RETRY_US = 60 * 1000 * 1000,  /* after a map that cannot be had */
 	TAG_DUEL = 0,
 	NSIDES = 2,
 	CANDIDATE = 0,
@@ -213,6 +214,9 @@ static void over(struct lobby *lobby, const struct deal *deal,
 	ladder = duel->ladder;
 	if (duel->number == 0)
 		unrated_give_back(lobby, deal, ladder->row.id, end, at_fault);
+	/* Nobody's fault: it is the map, and at once it would be again. */
+	if (end == DEAL_DROPPED && at_fault == 0)
+		ladder->duels_us = now_us + RETRY_US;
 	start_touch(lobby, ladder);
 	start_wake(lobby, ladder, now_us, now_us); /* if in a pump */
 	if (end != DEAL_STORED) {
@@ -342,6 +346,10 @@ enum hold candidates_look(struct lobby *lobby, struct ladder *ladder,
 	struct waiting *entry, *next;
 	enum hold hold = HOLD_NONE;
 
+	if (now_us < ladder->duels_us) {
+		start_wake(lobby, ladder, now_us, ladder->duels_us);
+		return HOLD_NONE;
+	}
 	if (!ladder->is_listed || lobby->is_draining || !has_duels(ladder))
 		return HOLD_NONE;
 	for (entry = TAILQ_FIRST(&ladder->queue); entry != NULL; entry = next) {

@@ -174,6 +174,7 @@ struct ladder {
 	uint32_t nroads; /* that there were: other maps or seeds, other roads */
 	bool takes_roads;   /* those of the catalogue that is being read */
 	struct fresh fresh; /* when it draws its maps */
+	int64_t duels_us;   /* no duel of a candidate begins before */
 	TAILQ_ENTRY(ladder) touch; /* in touched, or in held */
 };
 

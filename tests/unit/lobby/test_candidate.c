@@ -165,6 +165,38 @@ static void half_a_duel_says_nothing(void **state)
 			  "b <~ @match 2 *seat=1 *\n");
 }
 
+static unsigned count_logged(const struct world *world, const char *text)
+{
+	unsigned count = 0;
+
+	for (const char *at = buf_text(&world->log);
+	     (at = strstr(at, text)) != NULL; at++)
+		count++;
+	return count;
+}
+
+static void a_map_that_cannot_be_had_is_asked_for_again_in_a_minute(
+	void **state)
+{
+	static const char dropped[] = "event=candidate-dropped";
+	struct world *world = *state;
+	struct buf *data = &world->map_data[MAP_MINE];
+	struct buf whole = BUF_INIT(1000);
+
+	buf_add(&whole, data->data, data->len);
+	buf_clear(data);
+	let_in(world);
+	world_play(world, "a > @play mine\n"
+			  "b > @play mine\n"
+			  "* t 30000\n");
+	assert_int_equal(count_logged(world, dropped), 1);
+	buf_add(data, whole.data, whole.len);
+	buf_release(&whole);
+	world_play(world, "* t 35000\n"
+			  "b <~ @match *rated=0*\n");
+	assert_int_equal(count_logged(world, dropped), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +204,8 @@ int main(void)
 		WORLD_TEST(a_duel_is_told_to_the_candidate),
 		WORLD_TEST(two_candidates_are_compared_each_by_itself),
 		WORLD_TEST(half_a_duel_says_nothing),
+		WORLD_TEST(
+			a_map_that_cannot_be_had_is_asked_for_again_in_a_minute),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
