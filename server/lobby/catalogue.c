@@ -382,8 +382,12 @@ static void set_ladder(struct lobby *lobby, struct ladder *ladder,
 		memcpy(maps, row->map_ids, row->nmaps * sizeof(*maps));
 	}
 	if (strcmp(ladder->row.generators, row->generators) != 0 ||
-	    ladder->row.seats != row->seats)
+	    ladder->row.seats != row->seats) {
 		fresh_forget(ladder);
+		/* Maps of its offers are not to come back. */
+		if (fresh_is_drawn(ladder))
+			ladder->nroads++;
+	}
 	if (!has_same_road(ladder, row))
 		begin_roads(lobby, ladder, row);
 	free(ladder->row.map_ids);

@@ -140,10 +140,10 @@ void instance_give_back(struct ladder *ladder, struct bot *bot,
 {
 	struct road *road = road_of(ladder, bot);
 
-	if (fresh_is_drawn(ladder))
-		fresh_give_back(ladder, instance->map_id);
 	if (instance->road != ladder->nroads)
 		return; /* of seeds or maps that it has no more */
+	if (fresh_is_drawn(ladder))
+		fresh_give_back(ladder, instance->map_id);
 	if (instance->number + 1 == road->next)
 		road->next--;
 	else if (road->nagain < ROW_ROAD_AGAIN_MAX)

@@ -171,7 +171,8 @@ struct ladder {
 	bool has_pairing;
 	struct pairing pairing; /* of set.c, when has_pairing */
 	struct road road; /* of all that is no solo game with seeds in order */
-	uint32_t nroads; /* that there were: other maps or seeds, other roads */
+	/* That there were: other maps, presets or seeds, other roads. */
+	uint32_t nroads;
 	bool takes_roads;   /* those of the catalogue that is being read */
 	struct fresh fresh; /* when it draws its maps */
 	int64_t duels_us;   /* no duel of a candidate begins before */

@@ -216,6 +216,7 @@ enum hold unrated_take_map(struct lobby *lobby, struct ladder *ladder,
 	if (hold != HOLD_NONE)
 		return hold;
 	instance->map_id = found.instance.map_id;
+	instance->road = ladder->nroads;
 	fresh_take(lobby, ladder);
 	return HOLD_NONE;
 }
@@ -227,7 +228,7 @@ void unrated_give_back(struct lobby *lobby, const struct deal *deal,
 
 	/* Dropped with nobody at fault: it may be the map that was. */
 	if (!deal->instance.is_fresh || ladder == NULL ||
-	    !fresh_is_drawn(ladder) ||
+	    !fresh_is_drawn(ladder) || deal->instance.road != ladder->nroads ||
 	    (end != DEAL_CANCELLED && (end != DEAL_DROPPED || at_fault == 0)))
 		return;
 	fresh_give_back(ladder, deal->instance.map_id);

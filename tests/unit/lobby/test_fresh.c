@@ -118,6 +118,44 @@ static void new_presets_throw_the_old_stock_away(void **state)
 			    "small\nsmall\nbeard\nbeard\n");
 }
 
+/* Peer a is offered match 2 by SAID: on which map? */
+static int64_t map_of_next(struct world *world, const char *said)
+{
+	int64_t map_id;
+
+	world->holds_store = true;
+	world_play(world, "* t 10000\na <~ @cancel 1 *\n");
+	world_play(world, said);
+	play(world, 2);
+	assert_int_equal(world->nrecords, 1);
+	map_id = world->records[0]->map_id;
+	world->holds_store = false;
+	world_store(world);
+	return map_id;
+}
+
+static void a_map_of_old_presets_is_not_offered_again(void **state)
+{
+	struct world *world = *state;
+
+	draw_of(world, "small");
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play mine\na <~ @match 1 *\n");
+	assert_int_equal(world->nmade, 2);
+	draw_of(world, "beard");
+	assert_true(map_of_next(world, "a > @play mine\n") >= SCRIPT_MADE + 2);
+}
+
+static void a_map_that_the_ladder_had_before_is_not_drawn(void **state)
+{
+	struct world *world = *state;
+
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play mine\na <~ @match 1 *\n");
+	draw_of(world, "small");
+	assert_true(map_of_next(world, "a > @play mine\n") >= SCRIPT_MADE);
+}
+
 /* A map that was being made of the old presets comes too late. */
 static void a_map_of_old_presets_that_comes_late_is_dropped(void **state)
 {
@@ -217,6 +255,18 @@ static void a_map_of_an_unrated_offer_not_taken_stays_in_stock(void **state)
 	assert_int_equal(world->nmade, 2);
 }
 
+static void an_unrated_map_of_old_presets_is_not_offered_again(void **state)
+{
+	struct world *world = *state;
+
+	draw_alone(world);
+	world_play(world, "a > @play mine unrated\na <~ @match 1 *\n");
+	assert_int_equal(world->nmade, 2);
+	draw_of(world, "beard");
+	assert_true(map_of_next(world, "a > @play mine unrated\n") >=
+		    SCRIPT_MADE + 2);
+}
+
 static void who_waits_unrated_is_told_that_no_map_can_be_drawn(void **state)
 {
 	struct world *world = *state;
@@ -269,11 +319,14 @@ int main(void)
 		WORLD_TEST(a_map_that_nobody_saw_is_offered_again),
 		WORLD_TEST(without_a_map_it_waits_and_tries_again),
 		WORLD_TEST(new_presets_throw_the_old_stock_away),
+		WORLD_TEST(a_map_of_old_presets_is_not_offered_again),
+		WORLD_TEST(a_map_that_the_ladder_had_before_is_not_drawn),
 		WORLD_TEST(a_map_of_old_presets_that_comes_late_is_dropped),
 		WORLD_TEST(a_preset_that_is_gone_is_told),
 		WORLD_TEST(unrated_matches_have_a_fresh_map_each),
 		WORLD_TEST(an_unrated_match_waits_for_its_map),
 		WORLD_TEST(a_map_of_an_unrated_offer_not_taken_stays_in_stock),
+		WORLD_TEST(an_unrated_map_of_old_presets_is_not_offered_again),
 		WORLD_TEST(who_waits_unrated_is_told_that_no_map_can_be_drawn),
 		WORLD_TEST(a_candidate_meets_its_predecessor_on_a_fresh_map),
 	};
