@@ -169,8 +169,12 @@ static void expire(struct net *net)
 	net_reap(net);
 	/* What came meanwhile has waited for us as well. */
 	end_us = clock_now_us();
-	if (end_us - now_us >= STALL_US)
+	if (end_us - now_us >= STALL_US) {
 		note_lag(net, end_us - now_us, end_us);
+		/* An alarm of that time is not late once more. */
+		if (net->armed_us != 0 && net->armed_us <= end_us)
+			net->armed_us = 0;
+	}
 }
 
 /*
