@@ -204,9 +204,9 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	int rc;
 
 	(void)what;
+	net_turn_began(conn->net);
 	if (conn->state == CONN_DEAD)
 		return;
-	net_turn_began(conn->net);
 	rc = output_send(&conn->output, fd);
 	if (rc < 0 && rc != -EAGAIN) {
 		go_mute(conn);
@@ -348,9 +348,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	net_turn_began(conn->net);
 	if (conn->state == CONN_DEAD)
 		return;
-	net_turn_began(conn->net);
 	conn_read(conn, NET_TURN_BYTES);
 }
 

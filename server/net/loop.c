@@ -44,24 +44,48 @@ int net_fail(struct net_error *error, int rc, const char *format, ...)
 
 /* ---- time ---- */
 
-static void note_lag(struct net *net, int64_t lag_us, int64_t now_us)
+/* No bot pays for the LOST_US before NOW_US. */
+static void credit(struct net *net, int64_t lost_us, int64_t now_us)
+{
+	if (lost_us < STALL_US)
+		return;
+	lobby_stalled(net->lobby, lost_us, now_us);
+	net_act(net);
+}
+
+static void count_lag(struct net *net, int64_t lag_us)
 {
 	metrics_count(&net->figures.lag, lag_us);
 	if (lag_us > net->lag_us)
 		net->lag_us = lag_us;
-	if (lag_us >= STALL_US) {
-		lobby_stalled(net->lobby, lag_us, now_us);
-		net_act(net);
-	}
+}
+
+static void note_lag(struct net *net, int64_t lag_us, int64_t now_us)
+{
+	count_lag(net, lag_us);
+	credit(net, lag_us, now_us);
+}
+
+/* What this turn has lost is credited before the next reply gets its time. */
+static void credit_turn(struct net *net, int64_t now_us)
+{
+	int64_t lost_us = now_us - net->turn_us;
+
+	if (lost_us < STALL_US)
+		return;
+	net->turn_us = now_us;
+	net->credited_us += lost_us;
+	credit(net, lost_us, now_us);
 }
 
 void net_turn_began(struct net *net)
 {
-	int64_t now_us;
+	int64_t now_us = clock_now_us();
 
-	if (net->turn_us != 0)
+	if (net->turn_us != 0) {
+		credit_turn(net, now_us);
 		return;
-	now_us = clock_now_us();
+	}
 	net->turn_us = now_us;
 	/* We slept past our own alarm: somebody held us. */
 	if (net->armed_us != 0 && now_us > net->armed_us) {
@@ -152,9 +176,12 @@ static void expire(struct net *net)
 {
 	int64_t now_us = clock_now_us(), end_us;
 
-	if (net->turn_us != 0)
-		note_lag(net, now_us - net->turn_us, now_us);
+	if (net->turn_us != 0) {
+		count_lag(net, net->credited_us + now_us - net->turn_us);
+		credit(net, now_us - net->turn_us, now_us);
+	}
 	net->turn_us = 0;
+	net->credited_us = 0;
 	if (net->armed_us != 0 && net->armed_us <= now_us)
 		net->armed_us = 0;
 	if (lobby_deadline(net->lobby) <= now_us) {

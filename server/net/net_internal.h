@@ -143,10 +143,15 @@ struct net {
 	int timer_fd;     /* owned */
 	int stop_fd;      /* owned; eventfd, written by net_stop */
 	int64_t armed_us; /* when timer_fd fires; 0: not set */
-	int64_t turn_us;  /* when this turn's first event came; 0: none */
-	int64_t tick_us;  /* the next once-a-second round */
-	int64_t lag_us;   /* the worst of this second */
-	bool is_acting;   /* inside net_act() */
+	/*
+	 * When this turn's first event came, or up to when it has been
+	 * credited; 0: none came.
+	 */
+	int64_t turn_us;
+	int64_t credited_us; /* of this turn */
+	int64_t tick_us;     /* the next once-a-second round */
+	int64_t lag_us;      /* the worst of this second */
+	bool is_acting;      /* inside net_act() */
 	bool is_draining;
 	bool is_drained;             /* the lobby is; what it led to goes on */
 	bool is_done;                /* all ends now */
@@ -172,7 +177,10 @@ struct net {
 };
 
 /* ---- loop.c ---- */
-/* Every callback calls it first: when this turn began, for lag and stalls. */
+/*
+ * Every callback calls it first: when this turn began, for lag and stalls, and
+ * what the callbacks before have taken. May end matches and kill connections.
+ */
 void net_turn_began(struct net *net);
 /* Read all from the store again into the lobby. 0 or -errno, logged. */
 int net_reload(struct net *net);

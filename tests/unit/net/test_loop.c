@@ -53,6 +53,21 @@ static int stop(void **state)
 	return 0;
 }
 
+static void what_a_callback_takes_is_not_the_next_ones(void **state)
+{
+	struct net *net = *state;
+	int64_t begun_us;
+
+	net_turn_began(net);
+	begun_us = net->turn_us;
+	assert_true(begun_us > 0);
+	net->turn_us -= LONG_US;
+	net_turn_began(net);
+	/* Credited up to now: only the rest is still to be. */
+	assert_true(net->turn_us >= begun_us);
+	net->turn_us = 0;
+}
+
 /* The first time it takes long, while an alarm fires; then it is the end. */
 static void on_second(void *arg, struct net_second *second_take)
 {
@@ -88,6 +103,9 @@ static void time_lost_while_deadlines_are_met_is_lost_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			what_a_callback_takes_is_not_the_next_ones, start,
+			stop),
 		cmocka_unit_test_setup_teardown(
 			time_lost_while_deadlines_are_met_is_lost_once, start,
 			stop),
