@@ -74,10 +74,11 @@ static bool may_sit(const struct appointment *appointment, unsigned seat,
 
 /*
  * Give each seat a connection of its bot. ALSO_BUSY: one that plays will do,
- * be it a set. Returns the seats that get none.
+ * be it a set; ALSO_DEAF: one whose next line is not taken yet. Returns the
+ * seats that get none.
  */
 static uint32_t seat_peers(const struct appointment *appointment,
-			   bool also_busy,
+			   bool also_busy, bool also_deaf,
 			   struct lobby_peer *peers[LIMIT_SEATS])
 {
 	unsigned nseats = appointment->deal.seats;
@@ -96,7 +97,8 @@ static uint32_t seat_peers(const struct appointment *appointment,
 			if (entry == NULL || is_taken || peer->is_closing ||
 			    peer->is_eof ||
 			    !may_sit(appointment, i, entry, also_busy) ||
-			    (!also_busy && !entry->is_queued))
+			    (!also_busy && !entry->is_queued) ||
+			    (!also_deaf && peer->ask != NULL))
 				continue;
 			/* Who sits at the set goes on; else who came first. */
 			if (found == NULL || peer->set_id > found->set_id)
@@ -114,7 +116,7 @@ uint32_t appointment_absent(const struct appointment *appointment)
 	struct lobby_peer *peers[LIMIT_SEATS];
 
 	/* At a set nobody has anything else to do. */
-	return seat_peers(appointment, !is_set(appointment), peers);
+	return seat_peers(appointment, !is_set(appointment), true, peers);
 }
 
 /* Note with those whom APPOINTMENT has a seat for, and nobody else. */
@@ -319,7 +321,7 @@ struct appointment *appointment_next(struct lobby *lobby, struct ladder *ladder,
 			continue;
 		}
 		if (appointment->absent == 0 &&
-		    seat_peers(appointment, false, peers) == 0)
+		    seat_peers(appointment, false, false, peers) == 0)
 			return appointment;
 		if (deadline_of(appointment) <= now_us)
 			appointment_drop(lobby, appointment,

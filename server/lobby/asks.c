@@ -5,6 +5,7 @@
  * order; its link may be gone by then.
  */
 #include "server/lobby/lobby_internal.h"
+#include "server/lobby/start.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -224,6 +225,10 @@ void lobby_answered(struct lobby *lobby, uint64_t ask_id,
 	peer = ask->peer;
 	if (peer != NULL) {
 		peer->ask = NULL;
+		/* It may be offered matches again. */
+		for (struct waiting *entry = peer->waiting; entry != NULL;
+		     entry = entry->next)
+			start_touch(lobby, entry->ladder);
 		if (answer->code != ERROR_NONE)
 			peer_refuse(lobby, peer, answer->code,
 				    answer->code == ERROR_TRY_LATER

@@ -84,7 +84,7 @@ bool unrated_may_lend(struct lobby *lobby, struct ladder *ladder,
 	int64_t again_us = peer->lent_us + rest_us;
 
 	if (!entry->is_queued || peer->is_closing || peer->is_eof ||
-	    peer->set_id != 0 || entry->is_appointed)
+	    peer->ask != NULL || peer->set_id != 0 || entry->is_appointed)
 		return false;
 	if (entry->wish != NULL)
 		return true;

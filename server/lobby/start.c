@@ -195,8 +195,12 @@ bool ladder_is_rated(const struct ladder *ladder)
 bool start_is_kept(const struct lobby *lobby, const struct ladder *ladder,
 		   const struct lobby_peer *peer)
 {
-	/* Lines of one at its end may still be taken, but they come to an end. */
-	return peer->is_eof || appointment_keeps(ladder, peer) ||
+	/*
+	 * Lines of one at its end may still be taken, but they come to an end;
+	 * those of one that waits for an answer are not.
+	 */
+	return peer->is_eof || peer->ask != NULL ||
+	       appointment_keeps(ladder, peer) ||
 	       tournaments_keep(lobby, ladder, peer);
 }
 

@@ -394,6 +394,26 @@ static void new_versions_of_a_bot_are_bounded(void **state)
 			  "f <~ @error try-later *\n");
 }
 
+static void who_waits_for_a_token_is_offered_no_match(void **state)
+{
+	struct world *world = *state;
+
+	world->holds_asks = true;
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "a > @play spar\n"
+			  "a < @queued spar *\n"
+			  "a > @rotate\n"
+			  "b > @play spar\n"
+			  "b < @queued spar *\n"
+			  "b <.\n"
+			  "a <.\n");
+	world_answer(world);
+	world_play(world, "a < @token hill_next\n"
+			  "a < @match 1 *\n"
+			  "b < @match 1 *\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +439,7 @@ int main(void)
 		WORLD_TEST(who_dies_before_the_ask_is_sent_is_answered_too),
 		WORLD_TEST(while_the_disk_fails_nobody_asks),
 		WORLD_TEST(new_versions_of_a_bot_are_bounded),
+		WORLD_TEST(who_waits_for_a_token_is_offered_no_match),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,28 @@ static void who_is_missed_later_lengthens_no_other_wait(void **state)
 	world_play(world, "* log close round=1 left=1 void=0\n");
 }
 
+static void who_waits_for_a_token_at_a_set_is_there(void **state)
+{
+	struct world *world = *state;
+
+	sit_down(world);
+	world->holds_asks = true;
+	world_play(world, "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "a > @resign 1\n"
+			  "a <~ @end 1 *\n"
+			  "a > @rotate\n"
+			  "b > @resign 1\n"
+			  "b <~ @result 1 *\n"
+			  "* t 20000\n"
+			  "b <.\n");
+	assert_false(has_logged(world, "close round="));
+	world_answer(world);
+	world_play(world, "a <~ @token hill_next\n"
+			  "a <~ @match 2 *round=1 set=2/2\n"
+			  "b <~ @match 2 *round=1 set=2/2\n");
+}
+
 static void a_link_that_stays_away_forfeits(void **state)
 {
 	struct world *world = *state;
@@ -338,6 +360,7 @@ int main(void)
 		WORLD_TEST(a_lost_link_may_come_back),
 		WORLD_TEST(each_lost_link_has_its_own_time_to_come_back),
 		WORLD_TEST(who_is_missed_later_lengthens_no_other_wait),
+		WORLD_TEST(who_waits_for_a_token_at_a_set_is_there),
 		WORLD_TEST(a_link_that_stays_away_forfeits),
 		WORLD_TEST(bc51_when_nobody_starts_nobody_wins),
 		WORLD_TEST(bc64_bots_of_one_owner_never_meet_in_a_set),
