@@ -165,8 +165,12 @@ static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 			int64_t now_us)
 {
 	uint32_t stays = lobby->out->stays;
+	uint32_t at_fault = ((1u << play->nseats) - 1) & ~stays;
 	struct ladder *ladder = play->ladder;
 
+	/* It is not the bots that could not. */
+	if (lobby->out->is_failed)
+		at_fault = 0;
 	lobby->ncancelled++;
 	if (play->deal.is_of_road)
 		instance_give_back(ladder,
@@ -187,8 +191,7 @@ static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 	action_log(lobby, LOG_LEVEL_INFO,
 		   "match=%" PRId64 " ladder=%s event=cancelled", play->id,
 		   ladder->row.name);
-	play_over(lobby, play, DEAL_CANCELLED,
-		  ((1u << play->nseats) - 1) & ~stays, now_us);
+	play_over(lobby, play, DEAL_CANCELLED, at_fault, now_us);
 	play_free(lobby, play);
 }
 

@@ -105,6 +105,7 @@ void match_out_clear(struct match_out *out)
 	out->is_over = false;
 	out->is_void = false;
 	out->is_cancelled = false;
+	out->is_failed = false;
 	out->is_abandoned = false;
 }
 
@@ -298,6 +299,7 @@ static void start(struct match *match, int64_t now_us, struct match_out *out)
 		/* The same offer would fail again: nobody waits for it. */
 		match->engine = NULL;
 		match_cancel(match, "failed", 0, out);
+		out->is_failed = true;
 		return;
 	}
 	match_set_state(match, MATCH_RUNNING);

@@ -194,6 +194,7 @@ struct match_out {
 	bool is_over;     /* OVER or VOID: match_take_record */
 	bool is_void;     /* it is VOID */
 	bool is_cancelled;
+	bool is_failed; /* is_cancelled: by us, whatever STAYS says */
 	bool is_abandoned;
 	/* Private. */
 	struct game_out game;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_set.c - rated sets of shared games: begun, left, cut off. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "server/lobby/lobby_internal.h"
+#include "server/match/match_internal.h"
 #include "tests/unit/lobby/script.h"
 #include "tests/unit/unit.h"
 
@@ -263,6 +266,35 @@ static void bc51_when_nobody_starts_nobody_wins(void **state)
 	assert_int_equal(world->stored, 0);
 }
 
+static int no_memory(struct game_state **ret, const struct game_map *map,
+		     const struct game_setup *setup, struct game_error *error)
+{
+	(void)ret;
+	(void)map;
+	(void)setup;
+	game_error_set(error, "no memory");
+	return -ENOMEM;
+}
+
+static void an_engine_that_cannot_be_made_is_nobodys_fault(void **state)
+{
+	struct world *world = *state;
+	struct match *match;
+	struct game broken;
+
+	sit_down(world);
+	match = TAILQ_FIRST(&world->lobby->plays)->match;
+	broken = *match->game;
+	broken.create = no_memory;
+	match->game = &broken;
+	world_play(world, "a > @ready 1\n"
+			  "b > @ready 1\n"
+			  "a <~ @cancel 1 reason=failed queued=0\n"
+			  "b <~ @cancel 1 reason=failed queued=0\n");
+	assert_false(has_logged(world, "withdrawn"));
+	assert_false(has_logged(world, "forfeited"));
+}
+
 static void bc64_bots_of_one_owner_never_meet_in_a_set(void **state)
 {
 	struct world *world = *state;
@@ -363,6 +395,7 @@ int main(void)
 		WORLD_TEST(who_waits_for_a_token_at_a_set_is_there),
 		WORLD_TEST(a_link_that_stays_away_forfeits),
 		WORLD_TEST(bc51_when_nobody_starts_nobody_wins),
+		WORLD_TEST(an_engine_that_cannot_be_made_is_nobodys_fault),
 		WORLD_TEST(bc64_bots_of_one_owner_never_meet_in_a_set),
 		WORLD_TEST(a_void_match_makes_the_set_void),
 		WORLD_TEST(a_shutdown_charges_nobody),
