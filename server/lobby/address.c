@@ -88,7 +88,8 @@ void address_drop(struct address_table *table, struct address *address)
 	address->peers--;
 	if (address->peers > 0)
 		return;
-	if (address->failures.count == 0 && address->registrations.count == 0) {
+	if (address->failures.count == 0 && address->registrations.count == 0 &&
+	    address->kept_seeds.count == 0) {
 		forget_address(table, address);
 		return;
 	}

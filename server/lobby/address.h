@@ -3,8 +3,9 @@
  * address.h - what one host may do to all: connections and wrong logins.
  *
  * Who counts as one host: address_host(). It is remembered as long as it has
- * connections, or wrong logins or registrations not yet forgotten; without
- * connections at most LIMIT_ADDRESSES_KEPT of them, the oldest go first.
+ * connections, and afterwards where it had wrong logins, registrations or
+ * guests who tried seeds: at most LIMIT_ADDRESSES_KEPT of those, the oldest go
+ * first. What is old is forgotten only when the host tries again.
  * Loop thread only.
  */
 #ifndef HILL_LOBBY_ADDRESS_H
@@ -27,6 +28,7 @@ struct address {
 	uint32_t guests;             /* of these, guests */
 	struct bucket failures;      /* wrong logins */
 	struct bucket registrations; /* tried */
+	struct bucket kept_seeds;    /* asked for by guests, not to be had */
 	LIST_ENTRY(address) chain;
 	TAILQ_ENTRY(address) link; /* in `unused` while peers == 0 */
 };

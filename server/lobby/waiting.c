@@ -165,18 +165,21 @@ void waiting_idle(struct lobby *lobby, struct waiting *entry)
 
 /*
  * unrated_wish(), where a refusal must not tell, try by try, which seeds a
- * contest plays. *RET_WAIT_S: what to wait at ERROR_TRY_LATER.
+ * contest plays. *RET_WAIT_S: what to wait at ERROR_TRY_LATER. All guests are
+ * one bot, so there it is the address that counts.
  */
-static enum error_code wish_for(struct lobby *lobby, struct bot *bot,
+static enum error_code wish_for(struct lobby *lobby, struct lobby_peer *peer,
 				struct ladder *ladder,
 				const struct session_wish *request,
 				struct wish **ret, uint32_t *ret_wait_s,
 				int64_t now_us)
 {
+	struct bucket *kept = guest_is(peer) ? &peer->address->kept_seeds
+					     : &peer->bot->kept_seeds;
 	enum error_code refusal;
 
 	if (request->seed.len > 0)
-		*ret_wait_s = bucket_wait_s(&bot->kept_seeds, LIMIT_KEPT_SEEDS,
+		*ret_wait_s = bucket_wait_s(kept, LIMIT_KEPT_SEEDS,
 					    BUCKET_HOUR_US / LIMIT_KEPT_SEEDS,
 					    now_us);
 	if (*ret_wait_s > 0)
@@ -184,7 +187,7 @@ static enum error_code wish_for(struct lobby *lobby, struct bot *bot,
 	refusal = unrated_wish(lobby, ladder, request, ret);
 	if (request->seed.len > 0 &&
 	    (refusal == ERROR_CONTEST_SEED || refusal == ERROR_OPEN_INSTANCE))
-		bucket_add(&bot->kept_seeds, now_us);
+		bucket_add(kept, now_us);
 	return refusal;
 }
 
@@ -199,8 +202,8 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 	size_t mark;
 
 	if (refusal == ERROR_NONE && request->how == SESSION_PLAY_UNRATED) {
-		refusal = wish_for(lobby, peer->bot, ladder, &request->wish,
-				   &wish, &wait_s, now_us);
+		refusal = wish_for(lobby, peer, ladder, &request->wish, &wish,
+				   &wait_s, now_us);
 	} else if (refusal == ERROR_NONE) {
 		wait_s = pause_left(peer->bot, ladder, now_us);
 		if (wait_s > 0)

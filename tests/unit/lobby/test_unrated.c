@@ -503,6 +503,32 @@ static void seeds_of_contests_are_asked_for_in_bounds(void **state)
 		   "a <~ @match 2 *\n");
 }
 
+static void guests_who_try_seeds_spoil_them_for_their_address_alone(
+	void **state)
+{
+	struct world *world = *state;
+
+	with_guests(world);
+	world_play(world, "a + 10.0.0.1\n"
+			  "a > @guest ada\n"
+			  "a <~ @welcome *\n");
+	for (unsigned i = 0; i < LIMIT_KEPT_SEEDS; i++)
+		world_play(world, "a > @play rabbit-runner unrated seed=3\n"
+				  "a < @error contest-seed : *\n");
+	/* A new link from there changes nothing. */
+	world_play(world, "a -\n"
+			  "b + 10.0.0.1\n"
+			  "b > @guest ada\n"
+			  "b <~ @welcome *\n"
+			  "b > @play rabbit-runner unrated seed=99\n"
+			  "b < @error try-later retry-after=180 : *\n"
+			  "c + 10.0.0.2\n"
+			  "c > @guest bob\n"
+			  "c <~ @welcome *\n"
+			  "c > @play rabbit-runner unrated seed=99\n"
+			  "c <~ @match 1 *\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -525,6 +551,8 @@ int main(void)
 		WORLD_TEST(guests_come_where_the_host_has_them),
 		WORLD_TEST(a_guest_is_called_so_in_the_match),
 		WORLD_TEST(guests_are_bounded_by_address_and_in_all),
+		WORLD_TEST(
+			guests_who_try_seeds_spoil_them_for_their_address_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
