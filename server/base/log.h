@@ -12,7 +12,9 @@
  *
  * Nobody waits for a log: a line that a full pipe (stderr of a service whose
  * reader is stuck) does not take is dropped, and counted in front of the next
- * one that it takes: "event=log_resumed log_dropped=N".
+ * one that it takes: "event=log_resumed log_dropped=N". A file is waited for,
+ * by all threads that log: have it on a disk that does not stall, or log to
+ * stderr.
  */
 #ifndef HILL_BASE_LOG_H
 #define HILL_BASE_LOG_H

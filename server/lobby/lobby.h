@@ -127,7 +127,10 @@ enum lobby_action_kind {
 	LOBBY_MAKE_MAP,
 	/* Call lobby_play_work(PLAY) on a worker, then lobby_play_worked. */
 	LOBBY_RUN_MATCH,
-	/* Reserve COUNT match ids for good, then lobby_ids. */
+	/*
+	 * Reserve match ids for good, a block of COUNT or as many as the store
+	 * takes at once, then lobby_ids.
+	 */
 	LOBBY_RESERVE_IDS,
 	/*
 	 * Have the store carry out ASK (on a worker, which may read it till

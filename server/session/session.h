@@ -135,8 +135,8 @@ void session_release(struct session *session);
 void session_greet(struct session *session, const char *host, struct buf *out);
 /*
  * One frame of session->framer, of any kind but FRAME_MORE. Appends answers to
- * OUT and sets RET. Must not be called in SESSION_LOGIN; once CLOSED it says
- * nothing more. RET borrows FRAME.
+ * OUT and sets RET. Must not be called in SESSION_LOGIN, but for
+ * FRAME_NO_MEMORY; once CLOSED it says nothing more. RET borrows FRAME.
  */
 void session_line(struct session *session, const struct frame *frame,
 		  struct buf *out, struct session_request *ret);
