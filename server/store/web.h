@@ -55,6 +55,11 @@ int store_web_matches(struct store *store, const struct web_filter *filter,
 		      struct store_error *error) WARN_UNUSED;
 int store_web_match(struct store *store, int64_t id, json_t **ret,
 		    struct store_error *error) WARN_UNUSED;
+/*
+ * Likewise if it is one of LADDER (NULL: any), else -ENOENT, which costs little.
+ */
+int store_web_match_of(struct store *store, int64_t id, const char *ladder,
+		       json_t **ret, struct store_error *error) WARN_UNUSED;
 /* When match ID ended: microseconds of the wall clock. 0, -ENOENT, -errno. */
 int store_web_match_ended(struct store *store, int64_t id, int64_t *ret_us,
 			  struct store_error *error) WARN_UNUSED;

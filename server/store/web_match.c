@@ -182,15 +182,46 @@ static int read_match(struct db *db, int64_t id, json_t **ret,
 	return err;
 }
 
-int store_web_match(struct store *store, int64_t id, json_t **ret,
-		    struct store_error *error)
+/* 1 when match ID is one of LADDER, 0 when not: two look-ups, no more. */
+static int is_of(struct db *db, int64_t id, const char *ladder,
+		 struct store_error *error)
+{
+	struct query query;
+	int err;
+
+	query_open(&query, db,
+		   "SELECT 1 FROM match m JOIN ladder l ON l.id = m.ladder_id "
+		   "WHERE m.id = ?1 AND l.name = ?2",
+		   error);
+	query_bind_i64(&query, 1, id);
+	query_bind_text(&query, 2, ladder);
+	err = query_step(&query);
+	query_close(&query);
+	if (err == 0)
+		store_error_set(error, "match %lld is not of %s", (long long)id,
+				ladder);
+	return err;
+}
+
+int store_web_match_of(struct store *store, int64_t id, const char *ladder,
+		       json_t **ret, struct store_error *error)
 {
 	int err = web_begin(store, error);
 
 	if (err != 0)
 		return err;
-	err = read_match(store->read, id, ret, error);
+	err = ladder == NULL ? 1 : is_of(store->read, id, ladder, error);
+	if (err > 0)
+		err = read_match(store->read, id, ret, error);
+	else if (err == 0)
+		err = -ENOENT;
 	return web_end(store, err, NULL);
+}
+
+int store_web_match(struct store *store, int64_t id, json_t **ret,
+		    struct store_error *error)
+{
+	return store_web_match_of(store, id, NULL, ret, error);
 }
 
 int store_web_match_ended(struct store *store, int64_t id, int64_t *ret_us,

@@ -4,7 +4,9 @@
  *
  * A client that takes its events slower than they come is told so in an event
  * and cut off; it may come again with Last-Event-ID, which for matches is the
- * last match's id: what it missed is sent first, as far as one page goes.
+ * last match's id: what it missed is sent first, from the newest back as far as
+ * bounds of number and bytes go, and an event `gap` before it where they cut
+ * something off.
  * Matches come in the order in which they are stored, which is not that of
  * their ids; so the last ones told are remembered. Those of a second come at
  * once, and are told a few in a turn of the loop: in between it writes, so who
@@ -20,7 +22,10 @@ enum {
 	QUEUE_BYTES = 256 * 1024, /* that may wait for one client */
 	HEARTBEAT_US = 15 * 1000000,
 	EVENT_BYTES = 128 * 1024,
-	MISSED_MAX = 100,  /* events that are sent again */
+	MISSED_MAX = 100, /* events that are sent again ... */
+	/* ... in so much; the rest of the queue is for new ones */
+	MISSED_BYTES = QUEUE_BYTES / 2,
+	LOOKED_MAX = 1000, /* places of web->saved, to find them */
 	TURN_BYTES = 8192, /* told in a turn; each writes up to 16 KiB */
 	TURN_LEAST = 256,  /* what a match counts for that nobody hears of */
 	OVERLAP_US = 60 * 1000000,
@@ -147,8 +152,10 @@ void events_go_on(struct web *web)
 
 void events_saved(struct web *web, const int64_t *ids, size_t count)
 {
+	/* 0 is what was decided without a match. */
 	for (size_t i = 0; i < count; i++)
-		web->saved[web->nsaved++ % WEB_SAVED_MAX] = ids[i];
+		if (ids[i] != 0)
+			web->saved[web->nsaved++ % WEB_SAVED_MAX] = ids[i];
 	/* Too many for one who comes again are too many for all. */
 	if (web->nsaved - web->ntold > WEB_SAVED_MAX)
 		web->ntold = web->nsaved - WEB_SAVED_MAX;
@@ -212,15 +219,38 @@ static struct subscriber *subscribe(struct web_call *call, enum topic topic)
 	return subscriber;
 }
 
-static void add_match(struct buf *out, const json_t *match)
+/* What a client has missed, gathered from the newest to the oldest. */
+struct missed {
+	struct buf events[MISSED_MAX]; /* owned */
+	size_t count;
+	size_t len;   /* of all of them */
+	bool has_gap; /* there are older ones */
+};
+
+/* MATCH came before those in MISSED. False: there is no room for it. */
+static bool add_match(struct missed *missed, const json_t *match)
 {
 	char *data = json_dumps(match, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	struct buf event = BUF_INIT(EVENT_BYTES);
 
 	if (data != NULL)
-		add_event(out, "match",
+		add_event(&event, "match",
 			  json_integer_value(json_object_get(match, "id")),
 			  data);
 	free(data);
+	if (event.is_failed || event.len == 0) {
+		buf_release(&event);
+		return true; /* nobody is told of it, then or now */
+	}
+	if (missed->count == MISSED_MAX ||
+	    event.len > MISSED_BYTES - missed->len) {
+		buf_release(&event);
+		missed->has_gap = true;
+		return false;
+	}
+	missed->events[missed->count++] = event;
+	missed->len += event.len;
+	return true;
 }
 
 /* Where in web->saved the match after LAST is; false: LAST is not known. */
@@ -237,26 +267,28 @@ static bool find_told(const struct web *web, int64_t last, uint64_t *ret)
 }
 
 /* Those that were told since the one before place FROM of web->saved. */
-static void add_told(struct subscriber *subscriber, uint64_t from,
-		     struct buf *out)
+static void add_told(const struct subscriber *subscriber, uint64_t from,
+		     struct missed *missed)
 {
 	struct web *web = subscriber->call->web;
+	uint64_t first = from;
+	bool has_room = true;
 
-	if (web->ntold - from > MISSED_MAX)
-		from = web->ntold - MISSED_MAX;
-	for (; from < web->ntold; from++) {
+	/* On a busy server most of them may be of other ladders. */
+	if (web->ntold - from > LOOKED_MAX)
+		first = web->ntold - LOOKED_MAX;
+	for (uint64_t at = web->ntold; at > first && has_room; at--) {
 		struct store_error error;
 		json_t *match;
 
-		if (store_web_match(web->store,
-				    web->saved[from % WEB_SAVED_MAX], &match,
-				    &error) < 0)
+		if (store_web_match_of(web->store,
+				       web->saved[(at - 1) % WEB_SAVED_MAX],
+				       subscriber->ladder, &match, &error) < 0)
 			continue;
-		if (wants(subscriber, TOPIC_MATCHES,
-			  json_string_value(json_object_get(match, "ladder"))))
-			add_match(out, match);
+		has_room = add_match(missed, match);
 		json_decref(match);
 	}
+	missed->has_gap |= first > from;
 }
 
 /*
@@ -264,13 +296,14 @@ static void add_told(struct subscriber *subscriber, uint64_t from,
  * after it has ended after it, but for the moment that a result waits for the
  * disk: from some time before it on all are sent, some of them again.
  */
-static void add_since(struct subscriber *subscriber, int64_t last,
-		      struct buf *out)
+static void add_since(const struct subscriber *subscriber, int64_t last,
+		      struct missed *missed)
 {
 	struct web *web = subscriber->call->web;
 	struct web_filter filter = { .ladder = subscriber->ladder,
 				     .limit = MISSED_MAX };
 	struct store_error error;
+	bool has_room = true;
 	int64_t next;
 	json_t *list;
 
@@ -280,28 +313,40 @@ static void add_since(struct subscriber *subscriber, int64_t last,
 	filter.since_us -= OVERLAP_US;
 	if (store_web_matches(web->store, &filter, &list, &next, &error) < 0)
 		return;
-	for (size_t i = json_array_size(list); i-- > 0;) {
+	for (size_t i = 0; i < json_array_size(list) && has_room; i++) {
 		const json_t *match = json_array_get(list, i);
 
 		if (json_integer_value(json_object_get(match, "id")) != last)
-			add_match(out, match);
+			has_room = add_match(missed, match);
 	}
+	/* It may have looked at its fill before it came down to LAST. */
+	missed->has_gap |= next > last ||
+			   (next > 0 && json_array_size(list) == MISSED_MAX);
 	json_decref(list);
 }
 
 /* What came after match LAST, in the order of its coming. */
 static void send_missed(struct subscriber *subscriber, int64_t last)
 {
-	struct buf text = BUF_INIT(MISSED_MAX * EVENT_BYTES);
+	static const char gap[] =
+		"event: gap\ndata: {\"reason\":\"missed\",\"detail\":"
+		"\"more than is sent again: the rest is in /matches\"}\n\n";
+	struct http_request *request = subscriber->call->request;
+	struct missed missed = { .count = 0 };
 	uint64_t from;
 
 	if (find_told(subscriber->call->web, last, &from))
-		add_told(subscriber, from, &text);
+		add_told(subscriber, from, &missed);
 	else
-		add_since(subscriber, last, &text);
-	if (text.len > 0 && !text.is_failed)
-		(void)http_send(subscriber->call->request, text.data, text.len);
-	buf_release(&text);
+		add_since(subscriber, last, &missed);
+	if (missed.has_gap)
+		(void)http_send(request, gap, sizeof(gap) - 1);
+	while (missed.count > 0) {
+		struct buf *event = &missed.events[--missed.count];
+
+		(void)http_send(request, event->data, event->len);
+		buf_release(event);
+	}
 }
 
 void events_matches(struct web_call *call)
