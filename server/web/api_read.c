@@ -125,23 +125,6 @@ void api_history(struct web_call *call)
 		reply_page(call, "changes", list, next);
 }
 
-void api_rivals(struct web_call *call)
-{
-	struct store_error error;
-	json_t *list = NULL;
-	int64_t rounds = 0;
-	int err = store_web_rivals(call->web->store, call->args[0],
-				   call_text(call, "ladder"), &list, &rounds,
-				   &error);
-
-	if (err < 0)
-		reply_store_problem(call, err, error.text);
-	else
-		reply_json(call, 200,
-			   json_pack("{s:I, s:o}", "rounds", (json_int_t)rounds,
-				     "opponents", list));
-}
-
 /* ---- matches ---- */
 
 void api_filter(const struct web_call *call, struct web_filter *ret)

@@ -53,6 +53,10 @@ def test_a_stop_does_not_wait_for_pictures(slow):
 def test_an_address_has_a_share_of_the_worker(slow):
     _, web, number, _ = slow
     links = ask_pictures(web, number, "127.0.0.2", range(1, SHARE + 5))
+    # Other long work counts as pictures do.
+    links.append(socket.create_connection(("127.0.0.1", web.port), timeout=60,
+                                          source_address=("127.0.0.2", 0)))
+    links[-1].sendall(f"GET {API}/bots/ant/head-to-head HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     # What is refused is refused at once, before any picture is made.
     for link in links[SHARE:]:
         reply = link.recv(65536)
