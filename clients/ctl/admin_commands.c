@@ -171,6 +171,25 @@ static void print_list(const struct ctl_command *command, const json_t *reply)
 	table_release(&table);
 }
 
+json_t *ask_file(const struct ctl *ctl, json_t *request_take)
+{
+	struct channel channel;
+	json_t *reply = NULL;
+
+	if (request_take == NULL)
+		return NULL;
+	if (channel_open_read(&channel, ctl) == 0) {
+		reply = channel_send(&channel, ctl, request_take);
+		channel_close(&channel);
+	}
+	json_decref(request_take);
+	if (reply != NULL && check_reply(ctl, NULL, reply) != CTL_OK) {
+		json_decref(reply);
+		reply = NULL;
+	}
+	return reply;
+}
+
 int run_list(const struct ctl *ctl, const struct ctl_call *call)
 {
 	struct channel channel;

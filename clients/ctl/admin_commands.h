@@ -15,6 +15,11 @@ int check_reply(const struct ctl *ctl, const char *what, const json_t *reply);
 /* The reply to REQUEST, which it takes; NULL after it was told why. */
 json_t *carry_out(const struct ctl *ctl, const struct ctl_call *call,
 		  const char *what, json_t *request_take) WARN_UNUSED;
+/*
+ * Likewise to what changes nothing: from the file, also while hilld has it.
+ * NULL for a NULL request.
+ */
+json_t *ask_file(const struct ctl *ctl, json_t *request_take) WARN_UNUSED;
 /* Print an array of the reply; from the file, also while hilld has it. */
 int run_list(const struct ctl *ctl, const struct ctl_call *call);
 /* The fields of the request are the arguments and options. */

@@ -6,26 +6,6 @@
 #include "clients/ctl/table.h"
 #include "clients/ctl/tournament_view.h"
 
-/* The reply to a question that changes nothing; NULL after it was told why. */
-static json_t *ask(const struct ctl *ctl, json_t *request_take)
-{
-	struct channel channel;
-	json_t *reply = NULL;
-
-	if (request_take == NULL)
-		return NULL;
-	if (channel_open_read(&channel, ctl) == 0) {
-		reply = channel_send(&channel, ctl, request_take);
-		channel_close(&channel);
-	}
-	json_decref(request_take);
-	if (reply != NULL && check_reply(ctl, NULL, reply) != CTL_OK) {
-		json_decref(reply);
-		reply = NULL;
-	}
-	return reply;
-}
-
 static int view(const struct ctl *ctl, const struct ctl_call *call,
 		void (*print)(const json_t *reply))
 {
@@ -33,7 +13,7 @@ static int view(const struct ctl *ctl, const struct ctl_call *call,
 
 	if (request == NULL)
 		return CTL_USAGE;
-	reply = ask(ctl, request);
+	reply = ask_file(ctl, request);
 	if (reply == NULL)
 		return CTL_FAILED;
 	if (ctl->is_json)
@@ -121,7 +101,7 @@ static int run_create(const struct ctl *ctl, const struct ctl_call *call)
 	if (is_dry) {
 		(void)json_object_set_new(request, "command",
 					  json_string("tournament plan"));
-		reply = ask(ctl, request);
+		reply = ask_file(ctl, request);
 	} else {
 		reply = carry_out(ctl, call, NULL, request);
 	}

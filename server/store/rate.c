@@ -526,12 +526,24 @@ int rate_read(struct db *db, int64_t round_id, struct row_closing **ret,
 
 /* ---- once more ---- */
 
-static int rate_again(struct db *db, int64_t sequence,
+/* An event of rating as what is stored now makes it. */
+struct rated {
+	struct round round;       /* rated_release */
+	enum row_round_state old; /* of the round, as it is stored */
+	enum row_round_state state;
+	int64_t rated_us;
+};
+
+static void rated_release(struct rated *rated)
+{
+	free(rated->round.left);
+}
+
+/* 1 with *RET (rated_release), 0: there is none, -errno. */
+static int read_event(struct db *db, int64_t sequence, struct rated *ret,
 		      struct store_error *error)
 {
-	enum row_round_state state, old;
-	int64_t round_id = 0, rated_us = 0;
-	struct round round;
+	int64_t round_id = 0;
 	struct query query;
 	int err;
 
@@ -543,24 +555,65 @@ static int rate_again(struct db *db, int64_t sequence,
 	err = query_step(&query);
 	if (err > 0) {
 		round_id = query_i64(&query, 0);
-		rated_us = query_i64(&query, 1);
+		ret->rated_us = query_i64(&query, 1);
 	}
 	query_close(&query);
 	if (err > 0)
-		err = find_round(db, round_id, &round, &old, error);
+		err = find_round(db, round_id, &ret->round, &ret->old, error);
 	if (err <= 0)
 		return err;
-	err = read_ranking(db, &round, &state, error);
+	err = read_ranking(db, &ret->round, &ret->state, error);
+	if (err != 0) {
+		rated_release(ret);
+		return err;
+	}
 	/* It has a number, so it was rated once. */
-	if (err == 0 && state != ROW_ROUND_RATED)
-		state = ROW_ROUND_VOID;
-	if (err == 0 && state != old)
-		err = write_state(db, round_id, state, round.left, rated_us,
-				  error);
-	if (err == 0 && state == ROW_ROUND_RATED)
-		err = apply_ranking(db, &round, sequence, rated_us, error);
-	free(round.left);
+	if (ret->state != ROW_ROUND_RATED)
+		ret->state = ROW_ROUND_VOID;
+	return 1;
+}
+
+static int rate_again(struct db *db, int64_t sequence,
+		      struct store_error *error)
+{
+	struct rated rated;
+	int err = read_event(db, sequence, &rated, error);
+
+	if (err <= 0)
+		return err;
+	err = 0;
+	if (rated.state != rated.old)
+		err = write_state(db, rated.round.id, rated.state,
+				  rated.round.left, rated.rated_us, error);
+	if (err == 0 && rated.state == ROW_ROUND_RATED)
+		err = apply_ranking(db, &rated.round, sequence, rated.rated_us,
+				    error);
+	rated_release(&rated);
 	return err;
+}
+
+int rate_ranking(struct db *db, int64_t sequence,
+		 struct row_place ret[ROW_ROUND_PLACES], size_t *ret_count,
+		 struct store_error *error)
+{
+	struct rated rated;
+	size_t count = 0;
+	int err = read_event(db, sequence, &rated, error);
+
+	if (err < 0)
+		return err;
+	if (err > 0 && rated.state == ROW_ROUND_RATED)
+		count = rated.round.count;
+	for (size_t i = 0; i < count; i++)
+		ret[i] = (struct row_place){
+			.sequence = sequence,
+			.version_id = rated.round.places[i].version_id,
+			.rank = rated.round.places[i].rank,
+		};
+	if (err > 0)
+		rated_release(&rated);
+	*ret_count = count;
+	return 0;
 }
 
 /* Run SQL for the ladder, ?1, and the sequence FROM, ?2 (0: it has none). */

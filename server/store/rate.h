@@ -42,6 +42,14 @@ int rate_close_all(struct db *db, struct store_error *error) WARN_UNUSED;
 int rate_read(struct db *db, int64_t round_id, struct row_closing **ret,
 	      struct store_error *error) WARN_UNUSED;
 /*
+ * What event SEQUENCE ranks by the matches as they are stored now, whatever it
+ * changed when it was rated: *RET_COUNT places, none when it is void. Only
+ * reads.
+ */
+int rate_ranking(struct db *db, int64_t sequence,
+		 struct row_place ret[ROW_ROUND_PLACES], size_t *ret_count,
+		 struct store_error *error) WARN_UNUSED;
+/*
  * Rate all rounds of LADDER_ID again whose event is FROM (1: all) or later, in
  * their sequence, and replace what is there; what lies before is right. Rounds
  * that void matches left without a ranking become void, others rated.

@@ -118,6 +118,8 @@ def test_hillctl_refits_and_checks(hilld):
         assert row["online_mu"] == online[bot]["mu"]
     assert ctl(hilld, "rating", "check") == "2 ratings are as their rounds make them\n"
     assert ctl_json(hilld, "rating", "check") == {"ok": True, "ratings": 2}
+    # It asks nothing of hilld, which would have noted it.
+    assert rows(hilld, "SELECT count(*) FROM audit WHERE command = 'rating check'") == [(0,)]
     for words in (("standings", "nowhere"), ("rating", "refit", "nowhere")):
         done = hillctl(hilld.database, *words)
         assert done.returncode == 1

@@ -6,10 +6,13 @@
 
 #include "server/base/clock.h"
 #include "server/ladder/rating.h"
+#include "server/store/admin.h"
 #include "server/store/rate.h"
 #include "server/store/store_internal.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
+
+enum { NRATINGS = 3 /* after save_rounds */ };
 
 static void set_void(struct match_record *record, bool is_void)
 {
@@ -406,6 +409,107 @@ static void rating_again_from_the_middle_is_as_from_the_start(void **state)
 	store_close(store);
 }
 
+/* What the host's command says after save_rounds. */
+static void expect_differing(struct store *store, unsigned differ)
+{
+	json_t *request = json_pack("{s:s}", "command", "rating check"), *reply;
+	char start[24];
+	const char *text;
+
+	(void)snprintf(start, sizeof(start), "%u of ", differ);
+	reply = store_admin(store, request, NULL);
+	text = json_string_value(json_object_get(reply, "error"));
+	if (differ == 0) {
+		if (text != NULL)
+			fail_msg("%s", text);
+		assert_int_equal(
+			json_integer_value(json_object_get(reply, "ratings")),
+			NRATINGS);
+	} else if (text == NULL || strncmp(text, start, strlen(start)) != 0) {
+		fail_msg("%u ratings differ, but: %s", differ,
+			 text == NULL ? "ok" : text);
+	}
+	json_decref(reply);
+	json_decref(request);
+}
+
+static void save_rounds(struct store *store)
+{
+	const int64_t versions[] = { 1, 2 };
+
+	save_run(store, 1, 1, 2, 1, 10, false);
+	save_run(store, 2, 1, 2, 2, 5, false);
+	save_run(store, 3, 3, 3, 3, 7, false);
+	save_run(store, 4, 3, 3, 1, 7, false);
+	save_run(store, 5, 3, 3, 2, 8, false);
+	save_of_set(store, 10, 10, versions, (unsigned[]){ 1, 2 }, false);
+	save_of_set(store, 11, 10, versions, (unsigned[]){ 1, 2 }, false);
+}
+
+/* The host looks while a server writes, which goes on. */
+static void a_check_of_ratings_waits_for_nobody(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct store *store = fixture_store(fixture), *other;
+	struct store_error error = { "" };
+
+	save_rounds(store);
+	assert_int_equal(store_open(&other, fixture->path, STORE_READ, &error),
+			 0);
+	assert_int_equal(db_begin(&store->write, &error), 0);
+	change(store, "UPDATE rating SET mu = mu + 1");
+	expect_differing(other, 0);
+	assert_int_equal(db_commit(&store->write, &error), 0);
+	expect_differing(other, 3);
+	store_close(other);
+	assert_int_equal(number(store, "SELECT count(*) FROM audit"), 0);
+	store_close(store);
+}
+
+static void a_check_finds_whatever_is_not_as_its_rounds_make_it(void **state)
+{
+	static const struct {
+		const char *change;
+		unsigned differ;
+	} cases[] = {
+		{ "UPDATE rating SET sigma = sigma * 1.0000000000000002 "
+		  "WHERE bot_version_id = 1",
+		  1 },
+		{ "UPDATE rating SET rounds = 2 WHERE bot_version_id = 3", 1 },
+		{ "DELETE FROM rating WHERE bot_version_id = 2", 1 },
+		{ "INSERT INTO rating VALUES (2, 3, 25, 8, 1, 1, 1)", 1 },
+		{ "UPDATE rating_change SET mu_before = 25.5 "
+		  "WHERE sequence = 2 AND bot_version_id = 3",
+		  1 },
+		{ "UPDATE rating_change SET rank = 2 "
+		  "WHERE sequence = 1 AND bot_version_id = 1",
+		  1 },
+		{ "DELETE FROM rating_change WHERE sequence = 3", 2 },
+		{ "INSERT INTO rating_change VALUES (3, 3, 1, 25, 8, 25, 8)",
+		  1 },
+		/* The second round goes, and all that follows from it. */
+		{ "UPDATE match SET is_host_void = 1, status = 'void', "
+		  "void_reason = 'host' WHERE round_id = 3",
+		  3 },
+		{ "UPDATE seat SET points = 4 WHERE match_id = 1", 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct store *store;
+		void *fixture;
+
+		assert_int_equal(fixture_setup(&fixture), 0);
+		store = fixture_store(fixture);
+		save_rounds(store);
+		expect_differing(store, 0);
+		change(store, cases[i].change);
+		expect_differing(store, cases[i].differ);
+		store_close(store);
+		assert_int_equal(fixture_teardown(&fixture), 0);
+	}
+}
+
 static bool is_read(struct store *store, int64_t version_id)
 {
 	struct row_catalogue rows = { 0 };
@@ -467,6 +571,9 @@ int main(void)
 		CASE(bc59_who_does_not_play_keeps_a_rating_to_the_bit),
 		CASE(rating_again_leaves_out_what_is_void_by_now),
 		CASE(rating_again_from_the_middle_is_as_from_the_start),
+		CASE(a_check_of_ratings_waits_for_nobody),
+		cmocka_unit_test(
+			a_check_finds_whatever_is_not_as_its_rounds_make_it),
 		CASE(the_lobby_is_told_ratings_of_those_that_may_play),
 	};
 
