@@ -31,11 +31,29 @@ bool errand_write(int fd, struct slice token)
 	       fsync(fd) == 0;
 }
 
+static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
+static const char *guarded;
+
+static void on_end(int number)
+{
+	(void)unlink(guarded);
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+void errand_guard(const char *path)
+{
+	guarded = path;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (signal(ends[i], on_end) == SIG_IGN)
+			(void)signal(ends[i], SIG_IGN);
+	}
+}
+
 void errand_hold(void)
 {
-	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGTERM, SIG_IGN);
-	(void)signal(SIGHUP, SIG_IGN);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		(void)signal(ends[i], SIG_IGN);
 }
 
 int errand_tell(const struct errand *errand, struct slice token)

@@ -34,6 +34,12 @@ int errand_fail(const char *what, const char *why);
 /* TOKEN and an LF become all that FD holds, on the disk; false: errno. */
 bool errand_write(int fd, struct slice token);
 /*
+ * A signal that ends this process takes the file PATH with it, which was made
+ * for the answer: the next try would stumble over it. PATH lives until
+ * errand_hold(), or the end.
+ */
+void errand_guard(const char *path);
+/*
  * From here on, until the token is kept, it would be lost with this process:
  * signals to end it have no effect any more.
  */

@@ -22,6 +22,7 @@ static int say_register(struct errand *errand)
 	(void)snprintf(line, sizeof(line), "@register %s%s%s\n", errand->name,
 		       errand->invite == NULL ? "" : " invite=",
 		       errand->invite == NULL ? "" : errand->invite);
+	errand_hold();
 	return visit_say(&errand->visit, line);
 }
 
@@ -143,8 +144,8 @@ static int take_answer(struct errand *errand, int fd, struct control *control)
 }
 
 /*
- * The file is made before the bot, as a token is told once, but not before a
- * server answers. Only a file that holds nothing is taken away again.
+ * The file is made before the bot: a token is told once. Only a file that
+ * holds nothing is taken away again.
  */
 static int carry_out(struct errand *errand)
 {
@@ -152,24 +153,15 @@ static int carry_out(struct errand *errand)
 	int status = EXIT_REFUSED;
 	int fd;
 
-	if (errand_open(errand) < 0) {
-		(void)errand_fail(errand->bridge->host, errand->visit.why);
-		visit_close(&errand->visit);
-		return EXIT_REFUSED;
-	}
-	/* An interrupt must not leave the file behind, or lose the token. */
-	errand_hold();
 	fd = open(errand->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		(void)errand_fail(errand->path,
-				  errno == EEXIST
-					  ? "is there already: use another "
-					    "--name or --token-file"
-					  : strerror(errno));
-		visit_close(&errand->visit);
-		return EXIT_REFUSED;
-	}
-	if (say_register(errand) < 0 ||
+	if (fd < 0)
+		return errand_fail(errand->path,
+				   errno == EEXIST
+					   ? "is there already: use another "
+					     "--name or --token-file"
+					   : strerror(errno));
+	errand_guard(errand->path);
+	if (errand_open(errand) < 0 || say_register(errand) < 0 ||
 	    visit_await(&errand->visit, WORD_REGISTERED, true,
 			clock_now_us() + VISIT_ANSWER_US, &control) < 0)
 		(void)errand_fail(errand->bridge->host, errand->visit.why);

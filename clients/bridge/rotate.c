@@ -22,10 +22,16 @@
 
 enum { LINE_BYTES = 512, PATH_BYTES = 8192 };
 
-/* 0 or -1. */
-static int log_in(struct errand *errand)
+/*
+ * Log in, and have a new token made: *RET_TOKEN lives until the next word. 0
+ * or -1; then *RET_IS_LOST says whether the old one may be worth nothing.
+ */
+static int ask(struct errand *errand, struct slice *ret_token,
+	       bool *ret_is_lost)
 {
+	int64_t by_us;
 	char line[LINE_BYTES], name[NAME_BOT_MAX + 1] = "";
+	struct visit *visit = &errand->visit;
 	struct control control;
 
 	for (size_t i = 0; errand->name[i] != '\0'; i++)
@@ -34,24 +40,13 @@ static int log_in(struct errand *errand)
 		       "@login %s %s proto=1 client=hill-bridge/" HILL_VERSION
 		       "\n",
 		       name, errand->bridge->token);
-	if (errand_open(errand) < 0 || visit_say(&errand->visit, line) < 0)
+	if (errand_open(errand) < 0 || visit_say(visit, line) < 0 ||
+	    visit_await(visit, WORD_WELCOME, true,
+			clock_now_us() + VISIT_ANSWER_US, &control) < 0)
 		return -1;
-	return visit_await(&errand->visit, WORD_WELCOME, true,
-			   clock_now_us() + VISIT_ANSWER_US, &control);
-}
-
-/*
- * Have a new token made: *RET_TOKEN lives until the next word. 0 or -1; then
- * *RET_IS_LOST says whether the old one may be worth nothing.
- */
-static int ask(struct errand *errand, struct slice *ret_token,
-	       bool *ret_is_lost)
-{
-	int64_t by_us = clock_now_us() + VISIT_ANSWER_US;
-	struct visit *visit = &errand->visit;
-	struct control control;
-
+	errand_hold();
 	*ret_is_lost = true;
+	by_us = clock_now_us() + VISIT_ANSWER_US;
 	if (visit_say(visit, "@rotate\n") < 0 ||
 	    visit_await(visit, WORD_TOKEN, true, by_us, &control) < 0) {
 		*ret_is_lost = strcmp(visit->why, VISIT_REFUSED) != 0;
@@ -106,13 +101,6 @@ static int carry_out(struct errand *errand, char *path)
 	struct buf next = BUF_INIT(PATH_BYTES);
 	int status = EXIT_REFUSED, fd;
 
-	if (log_in(errand) < 0) {
-		(void)errand_fail(errand->bridge->host, errand->visit.why);
-		visit_close(&errand->visit);
-		return EXIT_REFUSED;
-	}
-	/* An interrupt must not leave the file behind, or lose the token. */
-	errand_hold();
 	buf_add_format(&next, "%s.new", path);
 	fd = open(buf_text(&next), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		  0600);
@@ -124,15 +112,16 @@ static int carry_out(struct errand *errand, char *path)
 					    "to keep"
 					  : strerror(errno));
 	} else {
+		errand_guard(buf_text(&next));
 		if (errand_write(fd, (struct slice){ old, strlen(old) }))
 			status = replace(errand, fd, buf_text(&next), path);
 		else
 			(void)errand_fail(buf_text(&next), strerror(errno));
+		visit_close(&errand->visit);
 		(void)close(fd);
 		if (status != EXIT_PLAYED)
 			(void)unlink(buf_text(&next));
 	}
-	visit_close(&errand->visit);
 	buf_release(&next);
 	return status;
 }
