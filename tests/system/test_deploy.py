@@ -220,7 +220,7 @@ class Quickstart:
         said = "".join(self.said)
         assert self.process.returncode == status, said
         left = self.commands()
-        assert gone_within(left, 10), left
+        assert gone_within(left, 2), left
         assert "Sanitizer" not in said + (self.var / "hilld.out").read_text()
         return said
 
