@@ -187,6 +187,15 @@ static bool ends_link(const struct slot *slot, const struct slice *code)
 	return false;
 }
 
+/* Nothing is left to wait for; a match outlives its ladder. */
+static void end_with_match(struct slot *slot)
+{
+	if (slot_has_match(slot))
+		bridge_finish(slot->bridge);
+	else
+		slot_finish(slot);
+}
+
 static void take_error(struct slot *slot, const struct control *control,
 		       int64_t now_us)
 {
@@ -215,11 +224,10 @@ static void take_error(struct slot *slot, const struct control *control,
 	     !slice_is(control->args[0], error_kinds[ERROR_EVICTED].name)))
 		return;
 	slot->bridge->exit_status = EXIT_REFUSED;
-	/* A match outlives its ladder, and may be another's. */
-	if (slot_has_match(slot) && !ends_link(slot, &control->args[0]))
-		bridge_finish(slot->bridge);
-	else
+	if (ends_link(slot, &control->args[0]))
 		slot_finish(slot);
+	else
+		end_with_match(slot);
 }
 
 static void take_control(struct slot *slot, const struct control *control,
@@ -251,12 +259,8 @@ static void take_control(struct slot *slot, const struct control *control,
 	case WORD_LEFT:
 		/* What we asked for names no ladder. */
 		if (control->nargs > 0 &&
-		    ++slot->nended == slot->bridge->nladders) {
-			if (slot_has_match(slot))
-				bridge_finish(slot->bridge);
-			else
-				slot_finish(slot);
-		}
+		    ++slot->nended == slot->bridge->nladders)
+			end_with_match(slot);
 		break;
 	case WORD_NOTICE:
 		report_words(slot, "the host announces", &control->text);

@@ -100,8 +100,10 @@ struct bot {
 	int64_t predecessor_id; /* the version before the active one, or 0 */
 	uint32_t max_connections;
 	uint32_t npeers;
-	/* Peers, seats of plays, appointments, sets and duels that point here,
-	   and the catalogue. */
+	/*
+	 * Peers, seats of plays, appointments, sets and duels that point here,
+	 * and the catalogue.
+	 */
 	uint32_t refs;
 	uint32_t nappointments; /* seats of them that name it */
 	bool is_listed;         /* in the catalogue now */

@@ -65,9 +65,6 @@ static void finish_document(struct web_job *web_job)
 	if (job->base.rc < 0)
 		reply_store_problem(job->call, job->base.rc,
 				    job->base.error.text);
-	else if (job->reply.bytes == NULL)
-		reply_problem(job->call, 500, "out-of-memory",
-			      "there is no memory for this reply");
 	else if (job->damage != 0)
 		reply_problem(job->call, 500, "damaged",
 			      "what is stored of match %lld is damaged",

@@ -44,9 +44,6 @@ static void finish_rivals(struct web_job *web_job)
 	if (job->base.rc < 0)
 		reply_store_problem(job->call, job->base.rc,
 				    job->base.error.text);
-	else if (job->reply.bytes == NULL)
-		reply_problem(job->call, 500, "out-of-memory",
-			      "there is no memory for this reply");
 	else
 		reply_prepared(job->call, REPLY_JSON, &job->reply);
 	reply_ready_release(&job->reply);

@@ -133,9 +133,6 @@ static void answer(struct web_call *call, const struct table_job *job)
 	if (job->base.rc < 0)
 		reply_tournament_problem(call, job->base.rc,
 					 job->base.error.text);
-	else if (job->reply.bytes == NULL)
-		reply_problem(call, 500, "out-of-memory",
-			      "there is no memory for this reply");
 	else
 		reply_prepared(call, REPLY_JSON, &job->reply);
 }

@@ -184,6 +184,11 @@ void reply_prepared(struct web_call *call, const char *type,
 {
 	struct reply_ready mine = *ready;
 
+	if (mine.bytes == NULL) {
+		reply_problem(call, 500, "out-of-memory",
+			      "there is no memory for this reply");
+		return;
+	}
 	if (!takes_gzip(call->request))
 		mine.packed = NULL;
 	send_ready(call, 200, type, &mine);

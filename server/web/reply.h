@@ -52,7 +52,10 @@ void reply_ready_make(struct reply_ready *ready, char *bytes_take, size_t len,
 bool reply_may_pack(const struct web_call *call);
 /* All zero is fine. */
 void reply_ready_release(struct reply_ready *ready);
-/* Answer CALL with READY, which stays its owner's: 200, or 304. */
+/*
+ * Answer CALL with READY, which stays its owner's: 200, or 304; 500 where there
+ * was no memory to make it.
+ */
 void reply_prepared(struct web_call *call, const char *type,
 		    const struct reply_ready *ready);
 

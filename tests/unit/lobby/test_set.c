@@ -159,18 +159,24 @@ static void a_lost_link_may_come_back(void **state)
 			  "b <~ @match 2 *round=1 set=2/2\n");
 }
 
-static void each_lost_link_has_its_own_time_to_come_back(void **state)
+/* The set's first match ends by this; then the second one's link goes too. */
+static void lose_one_after_the_other(struct world *world)
 {
-	struct world *world = *state;
-
 	sit_down(world);
 	world_play(world, "a > @ready 1\n"
 			  "b > @ready 1\n"
 			  "a -\n"
 			  "b > @resign 1\n"
 			  "* t 13500\n"
-			  "b -\n"
-			  "* t 500\n");
+			  "b -\n");
+}
+
+static void each_lost_link_has_its_own_time_to_come_back(void **state)
+{
+	struct world *world = *state;
+
+	lose_one_after_the_other(world);
+	world_play(world, "* t 500\n");
 	world_login(world, 'c', "crazy");
 	world_play(world, "c > @play battle\n"
 			  "* t 2500\n");
@@ -186,14 +192,8 @@ static void who_is_missed_later_lengthens_no_other_wait(void **state)
 {
 	struct world *world = *state;
 
-	sit_down(world);
-	world_play(world, "a > @ready 1\n"
-			  "b > @ready 1\n"
-			  "a -\n"
-			  "b > @resign 1\n"
-			  "* t 13500\n"
-			  "b -\n"
-			  "* t 2500\n");
+	lose_one_after_the_other(world);
+	world_play(world, "* t 2500\n");
 	assert_false(has_logged(world, "close round="));
 	world_login(world, 'd', "lazy");
 	world_play(world, "d > @play battle\n");
