@@ -1,40 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/store/rate.h"
+#include "server/store/rate_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/base/clock.h"
-#include "server/ladder/rating.h"
 #include "server/match/record.h"
 #include "server/store/read.h"
 #include "server/store/store_internal.h"
 
 _Static_assert((int)ROW_ROUND_PLACES == (int)RATING_PLACES,
 	       "a round is one ranking");
-
-/* One that took part in a round, on the way to its rank. */
-struct place {
-	int64_t version_id;
-	int64_t key; /* the lower is the better */
-	bool has_left;
-	unsigned rank;
-	struct row_rating rating; /* before, then after */
-};
-
-struct round {
-	int64_t id;
-	int64_t ladder_id;
-	int64_t map_id;
-	bool is_set;
-	int64_t wanted;
-	char *left; /* owned: "12,15" */
-	int64_t nmatches;
-	bool has_void;
-	size_t count;
-	struct place places[RATING_PLACES];
-};
 
 static const char *state_word(enum row_round_state state)
 {
@@ -85,10 +62,8 @@ int rate_open(struct db *db, const struct match_record *record,
 
 /* ---- reading a round ---- */
 
-/* 1 with *RET (round_release), 0: there is none, -errno. */
-static int find_round(struct db *db, int64_t id, struct round *ret,
-		      enum row_round_state *ret_state,
-		      struct store_error *error)
+int rate_find_round(struct db *db, int64_t id, struct rate_round *ret,
+		    enum row_round_state *ret_state, struct store_error *error)
 {
 	struct query query;
 	int err;
@@ -114,9 +89,9 @@ static int find_round(struct db *db, int64_t id, struct round *ret,
 	return err;
 }
 
-static struct place *place_of(struct round *round, int64_t version_id)
+static struct rate_place *place_of(struct rate_round *round, int64_t version_id)
 {
-	struct place *place;
+	struct rate_place *place;
 
 	for (size_t i = 0; i < round->count; i++) {
 		if (round->places[i].version_id == version_id)
@@ -131,11 +106,11 @@ static struct place *place_of(struct round *round, int64_t version_id)
 }
 
 /* One seat of a match of ROUND. */
-static void add_seat(struct round *round, int64_t version_id, int64_t points,
-		     int64_t rank)
+static void add_seat(struct rate_round *round, int64_t version_id,
+		     int64_t points, int64_t rank)
 {
 	size_t before = round->count;
-	struct place *place = place_of(round, version_id);
+	struct rate_place *place = place_of(round, version_id);
 
 	if (place == NULL)
 		return;
@@ -145,7 +120,7 @@ static void add_seat(struct round *round, int64_t version_id, int64_t points,
 		place->key = -points; /* a second run does not count */
 }
 
-static int read_places(struct db *db, struct round *round,
+static int read_places(struct db *db, struct rate_round *round,
 		       struct store_error *error)
 {
 	struct query query;
@@ -174,7 +149,7 @@ static int read_places(struct db *db, struct round *round,
 }
 
 /* Matches of a set that were not played: who left is last in each. */
-static void add_forfeits(struct round *round)
+static void add_forfeits(struct rate_round *round)
 {
 	int64_t missing = round->wanted - round->nmatches, nstay = 0;
 	const char *text = round->left;
@@ -197,7 +172,7 @@ static void add_forfeits(struct round *round)
 			missing * (round->places[i].has_left ? nstay + 1 : 1);
 }
 
-static void set_ranks(struct round *round)
+static void set_ranks(struct rate_round *round)
 {
 	for (size_t i = 0; i < round->count; i++) {
 		round->places[i].rank = 1;
@@ -207,9 +182,8 @@ static void set_ranks(struct round *round)
 	}
 }
 
-/* The ranking of ROUND, and what state it closes in. */
-static int read_ranking(struct db *db, struct round *round,
-			enum row_round_state *ret, struct store_error *error)
+int rate_read_ranking(struct db *db, struct rate_round *round,
+		      enum row_round_state *ret, struct store_error *error)
 {
 	int err = read_places(db, round, error);
 
@@ -229,8 +203,8 @@ static int read_ranking(struct db *db, struct round *round,
 
 /* ---- rating it ---- */
 
-static int read_rating(struct db *db, int64_t ladder_id, struct place *place,
-		       struct store_error *error)
+static int read_rating(struct db *db, int64_t ladder_id,
+		       struct rate_place *place, struct store_error *error)
 {
 	struct rating fresh = rating_new(&rating_model_default);
 	struct row_rating *rating = &place->rating;
@@ -254,7 +228,7 @@ static int read_rating(struct db *db, int64_t ladder_id, struct place *place,
 	return err < 0 ? err : 0;
 }
 
-static int write_change(struct db *db, const struct place *place,
+static int write_change(struct db *db, const struct rate_place *place,
 			const struct rating *after, int64_t sequence,
 			struct store_error *error)
 {
@@ -276,9 +250,9 @@ static int write_change(struct db *db, const struct place *place,
 }
 
 static int write_rating(struct db *db, int64_t ladder_id,
-			const struct place *place, const struct rating *after,
-			int64_t sequence, int64_t rated_us,
-			struct store_error *error)
+			const struct rate_place *place,
+			const struct rating *after, int64_t sequence,
+			int64_t rated_us, struct store_error *error)
 {
 	struct query query;
 
@@ -301,16 +275,16 @@ static int write_rating(struct db *db, int64_t ladder_id,
 	return query_run(&query);
 }
 
-/* The event SEQUENCE, whose row is there: the ranking of ROUND. */
-static int apply_ranking(struct db *db, struct round *round, int64_t sequence,
-			 int64_t rated_us, struct store_error *error)
+int rate_apply_ranking(struct db *db, struct rate_round *round,
+		       int64_t sequence, int64_t rated_us,
+		       struct store_error *error)
 {
 	struct rating ratings[RATING_PLACES];
 	unsigned ranks[RATING_PLACES];
 	int err = 0;
 
 	for (size_t i = 0; i < round->count && err == 0; i++) {
-		struct place *place = &round->places[i];
+		struct rate_place *place = &round->places[i];
 
 		err = read_rating(db, round->ladder_id, place, error);
 		ratings[i].mu = place->rating.mu;
@@ -337,7 +311,7 @@ static int apply_ranking(struct db *db, struct round *round, int64_t sequence,
 	return err;
 }
 
-static int write_event(struct db *db, const struct round *round,
+static int write_event(struct db *db, const struct rate_round *round,
 		       int64_t rated_us, int64_t *ret_sequence,
 		       struct store_error *error)
 {
@@ -357,9 +331,9 @@ static int write_event(struct db *db, const struct round *round,
 	return err;
 }
 
-static int write_state(struct db *db, int64_t round_id,
-		       enum row_round_state state, const char *left,
-		       int64_t closed_us, struct store_error *error)
+int rate_write_state(struct db *db, int64_t round_id,
+		     enum row_round_state state, const char *left,
+		     int64_t closed_us, struct store_error *error)
 {
 	struct query query;
 
@@ -379,8 +353,8 @@ int rate_close(struct db *db, int64_t round_id, const char *left, bool is_void,
 {
 	int64_t now_us = clock_wall_us(), sequence;
 	enum row_round_state state;
-	struct round round;
-	int err = find_round(db, round_id, &round, &state, error);
+	struct rate_round round;
+	int err = rate_find_round(db, round_id, &round, &state, error);
 
 	if (err <= 0)
 		return err;
@@ -395,18 +369,19 @@ int rate_close(struct db *db, int64_t round_id, const char *left, bool is_void,
 		left = "";
 	free(round.left);
 	round.left = xstrdup(left);
-	err = read_ranking(db, &round, &state, error);
+	err = rate_read_ranking(db, &round, &state, error);
 	if (is_void)
 		state = ROW_ROUND_VOID;
 	if (err == 0)
-		err = write_state(db, round_id, state, left, now_us, error);
+		err = rate_write_state(db, round_id, state, left, now_us,
+				       error);
 	if (err == 0)
 		err = save_show_map(db, round.map_id, now_us, error);
 	if (err == 0 && state == ROW_ROUND_RATED) {
 		err = write_event(db, &round, now_us, &sequence, error);
 		if (err == 0)
-			err = apply_ranking(db, &round, sequence, now_us,
-					    error);
+			err = rate_apply_ranking(db, &round, sequence, now_us,
+						 error);
 	}
 out:
 	free(round.left);
@@ -445,9 +420,9 @@ int rate_saved(struct db *db, const struct match_record *record,
 static bool is_set_id(struct db *db, int64_t id, struct store_error *error)
 {
 	enum row_round_state state;
-	struct round round;
-	bool is_set =
-		find_round(db, id, &round, &state, error) > 0 && round.is_set;
+	struct rate_round round;
+	bool is_set = rate_find_round(db, id, &round, &state, error) > 0 &&
+		      round.is_set;
 
 	free(round.left);
 	return is_set;
@@ -487,9 +462,9 @@ int rate_read(struct db *db, int64_t round_id, struct row_closing **ret,
 {
 	enum row_round_state state;
 	struct row_closing *closing;
-	struct round round;
+	struct rate_round round;
 	struct query query;
-	int err = find_round(db, round_id, &round, &state, error);
+	int err = rate_find_round(db, round_id, &round, &state, error);
 
 	*ret = NULL;
 	free(round.left);
@@ -522,204 +497,4 @@ int rate_read(struct db *db, int64_t round_id, struct row_closing **ret,
 	}
 	*ret = closing;
 	return 0;
-}
-
-/* ---- once more ---- */
-
-/* An event of rating as what is stored now makes it. */
-struct rated {
-	struct round round;       /* rated_release */
-	enum row_round_state old; /* of the round, as it is stored */
-	enum row_round_state state;
-	int64_t rated_us;
-};
-
-static void rated_release(struct rated *rated)
-{
-	free(rated->round.left);
-}
-
-/* 1 with *RET (rated_release), 0: there is none, -errno. */
-static int read_event(struct db *db, int64_t sequence, struct rated *ret,
-		      struct store_error *error)
-{
-	int64_t round_id = 0;
-	struct query query;
-	int err;
-
-	query_open(&query, db,
-		   "SELECT round_id, rated_us FROM rating_event "
-		   "WHERE sequence = ?1",
-		   error);
-	query_bind_i64(&query, 1, sequence);
-	err = query_step(&query);
-	if (err > 0) {
-		round_id = query_i64(&query, 0);
-		ret->rated_us = query_i64(&query, 1);
-	}
-	query_close(&query);
-	if (err > 0)
-		err = find_round(db, round_id, &ret->round, &ret->old, error);
-	if (err <= 0)
-		return err;
-	err = read_ranking(db, &ret->round, &ret->state, error);
-	if (err != 0) {
-		rated_release(ret);
-		return err;
-	}
-	/* It has a number, so it was rated once. */
-	if (ret->state != ROW_ROUND_RATED)
-		ret->state = ROW_ROUND_VOID;
-	return 1;
-}
-
-static int rate_again(struct db *db, int64_t sequence,
-		      struct store_error *error)
-{
-	struct rated rated;
-	int err = read_event(db, sequence, &rated, error);
-
-	if (err <= 0)
-		return err;
-	err = 0;
-	if (rated.state != rated.old)
-		err = write_state(db, rated.round.id, rated.state,
-				  rated.round.left, rated.rated_us, error);
-	if (err == 0 && rated.state == ROW_ROUND_RATED)
-		err = apply_ranking(db, &rated.round, sequence, rated.rated_us,
-				    error);
-	rated_release(&rated);
-	return err;
-}
-
-int rate_ranking(struct db *db, int64_t sequence,
-		 struct row_place ret[ROW_ROUND_PLACES], size_t *ret_count,
-		 struct store_error *error)
-{
-	struct rated rated;
-	size_t count = 0;
-	int err = read_event(db, sequence, &rated, error);
-
-	if (err < 0)
-		return err;
-	if (err > 0 && rated.state == ROW_ROUND_RATED)
-		count = rated.round.count;
-	for (size_t i = 0; i < count; i++)
-		ret[i] = (struct row_place){
-			.sequence = sequence,
-			.version_id = rated.round.places[i].version_id,
-			.rank = rated.round.places[i].rank,
-		};
-	if (err > 0)
-		rated_release(&rated);
-	*ret_count = count;
-	return 0;
-}
-
-/* Run SQL for the ladder, ?1, and the sequence FROM, ?2 (0: it has none). */
-static int run_for(struct db *db, const char *sql, int64_t ladder_id,
-		   int64_t from, struct store_error *error)
-{
-	struct query query;
-
-	query_open(&query, db, sql, error);
-	query_bind_i64(&query, 1, ladder_id);
-	if (from > 0)
-		query_bind_i64(&query, 2, from);
-	return query_run(&query);
-}
-
-static int count_differences(struct db *db, int64_t ladder_id, uint64_t *ret,
-			     struct store_error *error)
-{
-	struct query query;
-	int err;
-
-	query_open(&query, db,
-		   "SELECT (SELECT count(*) FROM old_rating o LEFT JOIN "
-		   "rating r ON r.ladder_id = ?1 AND "
-		   "r.bot_version_id = o.id WHERE r.mu IS NOT o.mu OR "
-		   "r.sigma IS NOT o.sigma OR r.rounds IS NOT o.rounds) + "
-		   "(SELECT count(*) FROM rating WHERE ladder_id = ?1 AND "
-		   "bot_version_id NOT IN (SELECT id FROM old_rating))",
-		   error);
-	query_bind_i64(&query, 1, ladder_id);
-	err = query_step(&query);
-	if (err > 0)
-		*ret = (uint64_t)query_i64(&query, 0);
-	query_close(&query);
-	return err < 0 ? err : 0;
-}
-
-/*
- * The ladder's ratings as they were before event FROM: of each version that was
- * rated since then what its first such change says; the others are so still.
- */
-static int go_back(struct db *db, int64_t ladder_id, int64_t from,
-		   struct store_error *error)
-{
-	static const char *const steps[] = {
-		"DELETE FROM rating WHERE ladder_id = ?1 AND ?2 <= 1",
-		"UPDATE rating SET mu = n.mu, sigma = n.sigma, "
-		"rounds = max(rating.rounds - n.times, 0), "
-		"sequence = coalesce(n.last, 0), "
-		"changed_us = coalesce((SELECT rated_us FROM rating_event "
-		"WHERE sequence = n.last), 0) FROM (SELECT c.bot_version_id "
-		"AS id, min(c.sequence) AS first, c.mu_before AS mu, "
-		"c.sigma_before AS sigma, count(*) AS times, (SELECT "
-		"o.sequence FROM rating_change o JOIN rating_event f ON "
-		"f.sequence = o.sequence WHERE o.bot_version_id = "
-		"c.bot_version_id AND o.sequence < ?2 AND f.ladder_id = ?1 "
-		"ORDER BY o.sequence DESC LIMIT 1) AS last "
-		"FROM rating_event e CROSS JOIN rating_change c "
-		"ON c.sequence = e.sequence WHERE e.ladder_id = ?1 "
-		"AND e.sequence >= ?2 GROUP BY c.bot_version_id) n "
-		"WHERE rating.ladder_id = ?1 AND rating.bot_version_id = n.id",
-		"DELETE FROM rating WHERE ladder_id = ?1 AND "
-		"sequence = 0 AND ?2 > 1",
-		"DELETE FROM rating_change WHERE sequence IN "
-		"(SELECT sequence FROM rating_event "
-		"WHERE ladder_id = ?1 AND sequence >= ?2)",
-	};
-	int err = 0;
-
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && err == 0;
-	     i++)
-		err = run_for(db, steps[i], ladder_id, from, error);
-	return err;
-}
-
-int rate_recompute(struct db *db, int64_t ladder_id, int64_t from,
-		   uint64_t *ret_differs, struct store_error *error)
-{
-	int64_t *events = NULL;
-	size_t count = 0;
-	int err;
-
-	*ret_differs = 0;
-	err = db_exec(db,
-		      "CREATE TEMP TABLE IF NOT EXISTS old_rating (id INTEGER "
-		      "PRIMARY KEY, mu REAL, sigma REAL, rounds INTEGER); "
-		      "DELETE FROM old_rating",
-		      "recompute", error);
-	if (err == 0)
-		err = run_for(db,
-			      "INSERT INTO old_rating SELECT bot_version_id, "
-			      "mu, sigma, rounds FROM rating "
-			      "WHERE ladder_id = ?1",
-			      ladder_id, 0, error);
-	if (err == 0)
-		err = go_back(db, ladder_id, from, error);
-	if (err == 0)
-		err = read_ids(db,
-			       "SELECT sequence FROM rating_event "
-			       "WHERE ladder_id = ?1 AND sequence >= ?2 "
-			       "ORDER BY sequence",
-			       ladder_id, from, &events, &count, error);
-	for (size_t i = 0; i < count && err == 0; i++)
-		err = rate_again(db, events[i], error);
-	free(events);
-	if (err == 0)
-		err = count_differences(db, ladder_id, ret_differs, error);
-	return err;
 }
