@@ -36,6 +36,16 @@ struct lobby_tournament {
 	bool is_ended;
 };
 
+/* tournament_seeds.c */
+/* INSTANCE of T is given to somebody: others may still have to play it. */
+void tournament_seeds_note(struct lobby_tournament *t, uint32_t instance);
+/* Likewise all that was given before this server began, to what is new. */
+void tournament_seeds_note_all(struct lobby_tournament *t);
+/* The instance NUMBER of ROW, which is played on LADDER. */
+void tournament_fill_instance(const struct row_tournament *row,
+			      const struct ladder *ladder, uint32_t number,
+			      struct instance *ret);
+
 /* tournament_state.c */
 /* What ROW says from now on, and what is newer here. */
 void tournament_state_take(struct lobby_tournament *t,
