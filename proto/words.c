@@ -375,7 +375,7 @@ const struct error_kind error_kinds[ERROR_NCODES] = {
 	[ERROR_NOT_NOW] = { "not-now", false,
 		TEXT("the word is known but cannot be said now; try @help") },
 	[ERROR_NOT_LOGGED_IN] = { "not-logged-in", false,
-		TEXT("log in first: @login NAME TOKEN") },
+		TEXT("log in first: @login NAME TOKEN (@help lists the words)") },
 	[ERROR_STRAY_LINE] = { "stray-line", false,
 		TEXT("a game line counts only in a match; control words begin with "
 		"@, try @help; said once") },

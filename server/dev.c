@@ -399,9 +399,11 @@ void dev_start(struct dev *dev, unsigned port)
 		     "rabbit-runner -- YOUR PROGRAM\n",
 		     bridge.len > 0 ? buf_text(&bridge) : "hill-bridge", port,
 		     buf_text(&dev->folder));
-	(void)printf("  by hand  nc 127.0.0.1 %u, then @guest NAME and\n"
+	(void)printf("  by hand  nc 127.0.0.1 %u, then @guest NAME,\n"
 		     "             @play rabbit-runner unrated "
-		     "turn-ms=600000\n",
+		     "turn-ms=600000,\n"
+		     "             and within 10 s of each @match N: "
+		     "@ready N\n",
 		     port);
 	(void)printf("  ladders ");
 	for (size_t i = 0; games_all[i] != NULL; i++)

@@ -710,7 +710,9 @@ class Program:
             self.ended.wait()
         else:
             self.ended.wait(CLOSED_S)
-        if size and not kept:
+        if not size:
+            self.match.tell("nothing was printed")
+        elif not kept:
             self.match.tell(f"no command in {size} bytes "
                             f"(first: \"{plain(first)}\")")
         elif dropped:
@@ -909,7 +911,8 @@ class Match:
             text += f"; {partial} byte{'s' if partial != 1 else ''} came " \
                 "without a line end"
         elif self.replies == 0:
-            text += "; nothing was printed yet: does it flush its output?"
+            text += "; nothing was printed yet: is it still starting, " \
+                "or does it not flush its output?"
         return text
 
     def report(self, word):
@@ -1814,7 +1817,7 @@ class Errand:
             # What is on a command line, others on the machine may read.
             self.invite = sys.stdin.readline().strip()
         if self.invite is not None and not re.fullmatch(r"[!-~]{1,128}", self.invite):
-            misuse("that can be no invite")
+            misuse("that can be no invite: it is a word like join_...")
         if not self.name:
             misuse(f"{self.WORD}: whose? say --name NAME")
         if not re.fullmatch(r"[A-Za-z0-9_-]{3,24}", self.name):

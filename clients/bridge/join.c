@@ -188,7 +188,8 @@ int bridge_join(struct bridge *bridge, int argc, char **argv)
 		return status;
 	if (errand.invite != NULL &&
 	    !name_is_token(errand.invite, strlen(errand.invite))) {
-		(void)errand_fail("join", "that can be no invite");
+		(void)errand_fail("join", "that can be no invite: it is a word "
+					  "like join_...");
 		return EXIT_USAGE;
 	}
 	return carry_out(&errand);

@@ -20,8 +20,8 @@ void explain_silence(const struct program *program, struct buf *out)
 		program->is_whole ? program->whole.bytes : program->line.len;
 
 	if (!program->has_written)
-		buf_add_text(out, "nothing was printed yet: does it flush its "
-				  "output?");
+		buf_add_text(out, "nothing was printed yet: is it still "
+				  "starting, or does it not flush its output?");
 	else if (len > 0 && program->is_whole)
 		buf_add_format(out,
 			       "%zu byte%s came, but not the end of its "
@@ -34,9 +34,11 @@ void explain_silence(const struct program *program, struct buf *out)
 
 void explain_dropped(const struct program_whole *whole, struct buf *out)
 {
-	if (whole->dropped == 0 && (whole->kept > 0 || whole->bytes == 0))
+	if (whole->dropped == 0 && whole->kept > 0)
 		return;
-	if (whole->kept == 0)
+	if (whole->bytes == 0)
+		buf_add_text(out, "nothing was printed");
+	else if (whole->kept == 0)
 		buf_add_format(out, "no command in %zu byte%s", whole->bytes,
 			       whole->bytes == 1 ? "" : "s");
 	else

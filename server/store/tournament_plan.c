@@ -411,9 +411,9 @@ int tournament_plan(struct admin *admin, struct row_tournament *ret)
 				    "there are too few entrants: %zu, and it "
 				    "takes %u%s",
 				    ret->nentrants, least,
-				    names == NULL ? "; left out they are those "
-						    "with matches for the "
-						    "ladder"
+				    names == NULL ? " (without a list they are "
+						    "those who have played for "
+						    "the ladder)"
 						  : "");
 	why = tournament_plan_refusal(&ret->rules, (unsigned)ret->nentrants);
 	return why == NULL ? 0 : admin_refuse(admin, NULL, NULL, "%s", why);

@@ -215,7 +215,7 @@ def test_replies_that_nobody_asked_for_are_explained(hill, bridge):
 
 
 @pytest.mark.parametrize("program, hint", [
-    ("read a; sleep 9", "nothing was printed yet: does it flush its output?"),
+    ("read a; sleep 9", "nothing was printed yet: is it still starting, or does it not flush its output?"),
     ("read a; printf move; sleep 9", "4 bytes came without a line end"),
     ("read a; echo move; printf m; sleep 9", "1 byte came without a line end"),
     ("read a; echo move; sleep 9", None),

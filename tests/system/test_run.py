@@ -217,7 +217,7 @@ def test_odd_replies_are_explained(room, body, says):
 
 
 @pytest.mark.parametrize("program,says", [
-    ("read a; sleep 60", "nothing was printed yet: does it flush its output?"),
+    ("read a; sleep 60", "nothing was printed yet: is it still starting, or does it not flush its output?"),
     ("read a; printf move; sleep 60", "4 bytes came without a line end"),
 ])
 def test_late_answer_is_explained(room, program, says):

@@ -13,7 +13,7 @@ static void names_what_is_no_command(void **state)
 	static const struct {
 		const char *text, *hint;
 	} cases[] = {
-		{ "", "" },
+		{ "", "nothing was printed" },
 		{ "DLR\n", "" },
 		{ " D L\r\n", "" },
 		{ "\n", "no command in 1 byte" },
@@ -49,7 +49,7 @@ static void says_why_a_reply_may_be_late(void **state)
 		const char *line, *hint;
 	} cases[] = {
 		{ false, false, "",
-		  "nothing was printed yet: does it flush its output?" },
+		  "nothing was printed yet: is it still starting, or does it not flush its output?" },
 		{ true, false, "", "" },
 		{ true, false, "move", "4 bytes came without a line end" },
 		{ true, true, "D",
