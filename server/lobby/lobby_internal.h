@@ -367,6 +367,7 @@ struct lobby_play {
 	bool is_slow; /* not over, unrated, with more time than the ladder's */
 	bool is_busy; /* a worker has the match */
 	bool is_void;
+	bool is_lost; /* its offer was, with a link */
 	unsigned nseats;
 	struct play_seat seats[];
 };

@@ -171,6 +171,7 @@ static void cancel_play(struct lobby *lobby, struct lobby_play *play,
 	/* It is not the bots that could not. */
 	if (lobby->out->is_failed)
 		at_fault = 0;
+	play->is_lost = lobby->out->is_lost;
 	lobby->ncancelled++;
 	if (play->deal.is_of_road)
 		instance_give_back(ladder,

@@ -10,9 +10,9 @@
  *
  * Somebody leaves it by @leave before its last match, by no @ready, or when the
  * link is lost and none of the bot's connections waits here RETURN_US later
- * (after the end of the match that it was lost in): then the rest is not played,
- * counts as lost by who left, and the store is told so once all that was played
- * is on disk. Where the first match does not come about there is no set. A set
+ * (after the end of the match that it was lost in), or with the LOST_MAXth offer:
+ * then the rest is not played, counts as lost by who left, and the store is told
+ * so once all that was played is on disk. Where the first match does not come about there is no set. A set
  * with a match that came to nothing through our fault is void, and so is one
  * that a shutdown cuts off, at the next start.
  */
@@ -27,7 +27,10 @@
 
 #include "server/ladder/pairing.h"
 
-enum { RETURN_US = 15 * 1000 * 1000 };
+enum {
+	RETURN_US = 15 * 1000 * 1000,
+	LOST_MAX = 3, /* offers lost with a link, of one set */
+};
 
 struct set {
 	TAILQ_ENTRY(set) link;         /* lobby->sets */
@@ -38,6 +41,7 @@ struct set {
 	int64_t begun_us;
 	unsigned nbegun;    /* matches offered */
 	unsigned nunstored; /* over, and not yet on disk or lost */
+	unsigned nlost;     /* offers, with a link */
 	bool is_playing;    /* offered or in play */
 	bool is_waiting;    /* for its next match's appointment */
 	bool is_void;
@@ -315,6 +319,12 @@ static void match_over(struct lobby *lobby, const struct deal *deal,
 			break;
 		}
 		set->nbegun--;
+		/* Who comes back is offered it again, as after any match. */
+		if (play->is_lost && ++set->nlost < LOST_MAX &&
+		    !lobby->is_draining) {
+			make_appointment(lobby, set, now_us);
+			break;
+		}
 		set->is_void |= bots == 0;
 		set->left |= bots;
 		end_set(lobby, set, now_us);

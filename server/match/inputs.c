@@ -176,8 +176,10 @@ void match_link_lost(struct match *match, unsigned seat, int64_t now_us,
 {
 	match_out_clear(out);
 	match->seats[seat].is_linked = false;
-	if (match->state == MATCH_OFFERED)
-		match_cancel(match, "lost", match_all_seats(match), out);
-	else
+	if (match->state != MATCH_OFFERED) {
 		leave(match, seat, "link", false, now_us, out);
+		return;
+	}
+	match_cancel(match, "lost", match_all_seats(match), out);
+	out->is_lost = true;
 }

@@ -106,6 +106,7 @@ void match_out_clear(struct match_out *out)
 	out->is_void = false;
 	out->is_cancelled = false;
 	out->is_failed = false;
+	out->is_lost = false;
 	out->is_abandoned = false;
 }
 

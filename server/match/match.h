@@ -195,6 +195,7 @@ struct match_out {
 	bool is_void;     /* it is VOID */
 	bool is_cancelled;
 	bool is_failed; /* is_cancelled: by us, whatever STAYS says */
+	bool is_lost;   /* is_cancelled: by a link that was lost */
 	bool is_abandoned;
 	/* Private. */
 	struct game_out game;

@@ -159,6 +159,52 @@ static void a_lost_link_may_come_back(void **state)
 			  "b <~ @match 2 *round=1 set=2/2\n");
 }
 
+static void an_offer_that_is_lost_with_its_link_is_made_again(void **state)
+{
+	struct world *world = *state;
+
+	sit_down(world);
+	play(world, 1);
+	world_play(world, "a <~ @match 2 *set=2/2\n"
+			  "b <~ @match 2 *set=2/2\n"
+			  "a > @ready 2\n"
+			  "b -\n"
+			  "a <~ @cancel 2 reason=lost queued=1*\n"
+			  "* t 2000\n");
+	assert_false(has_logged(world, "forfeited"));
+	world_login(world, 'c', "lazy");
+	world_play(world, "c > @play battle\n"
+			  "a <~ @match 3 *round=1 set=2/2\n"
+			  "c <~ @match 3 *round=1 set=2/2\n"
+			  "c -\n"
+			  "a <~ @cancel 3 reason=lost queued=1*\n"
+			  "* t 2000\n");
+	assert_false(has_logged(world, "forfeited"));
+	/* Not for ever: somebody else waits for it each time. */
+	world_login(world, 'd', "lazy");
+	world_play(world, "d > @play battle\n"
+			  "d <~ @match 4 *round=1 set=2/2\n"
+			  "d -\n"
+			  "a <~ @cancel 4 reason=lost queued=1*\n");
+	assert_true(has_logged(world, "bot=lazy event=forfeited pause=10\n"));
+	world_play(world, "* log close round=1 left=2 void=0\n");
+}
+
+static void an_offer_that_is_lost_is_waited_for_so_long(void **state)
+{
+	struct world *world = *state;
+
+	sit_down(world);
+	play(world, 1);
+	world_play(world, "b <~ @match 2 *set=2/2\n"
+			  "b -\n"
+			  "* t 14900\n");
+	assert_false(has_logged(world, "forfeited"));
+	world_play(world, "* t 200\n");
+	assert_true(has_logged(world, "bot=lazy event=forfeited pause=10\n"));
+	world_play(world, "* log close round=1 left=2 void=0\n");
+}
+
 /* The set's first match ends by this; then the second one's link goes too. */
 static void lose_one_after_the_other(struct world *world)
 {
@@ -390,6 +436,8 @@ int main(void)
 		WORLD_TEST(who_leaves_in_the_last_match_loses_nothing),
 		WORLD_TEST(who_is_not_ready_again_loses_the_rest),
 		WORLD_TEST(a_lost_link_may_come_back),
+		WORLD_TEST(an_offer_that_is_lost_with_its_link_is_made_again),
+		WORLD_TEST(an_offer_that_is_lost_is_waited_for_so_long),
 		WORLD_TEST(each_lost_link_has_its_own_time_to_come_back),
 		WORLD_TEST(who_is_missed_later_lengthens_no_other_wait),
 		WORLD_TEST(who_waits_for_a_token_at_a_set_is_there),
