@@ -325,6 +325,7 @@ struct lobby_peer {
 	bool is_closing;  /* a CLOSE is queued */
 	bool is_dead;     /* lobby_peer_closed */
 	bool is_quiet;    /* plays, and wants no other control lines */
+	bool is_overfull; /* they were too many: they come all the same */
 	struct buf *held; /* owned: what waits for the end of a quiet match */
 };
 

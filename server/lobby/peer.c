@@ -83,21 +83,45 @@ void peer_close(struct lobby *lobby, struct lobby_peer *peer, int64_t now_us)
 	leave_group(lobby, peer);
 }
 
+static void free_held(struct lobby_peer *peer)
+{
+	if (peer->held == NULL)
+		return;
+	buf_release(peer->held);
+	free(peer->held);
+	peer->held = NULL;
+}
+
+/* Send what is held, before what lies in scratch from MARK on. */
+static void send_held(struct lobby *lobby, struct lobby_peer *peer, size_t mark)
+{
+	struct buf *scratch = &lobby->scratch;
+	size_t len = peer->held != NULL ? peer->held->len : 0;
+
+	if (len > 0 && buf_reserve(scratch, len) != NULL) {
+		memmove(scratch->data + mark + len, scratch->data + mark,
+			scratch->len - mark);
+		memcpy(scratch->data + mark, peer->held->data, len);
+		scratch->len += len;
+	}
+	free_held(peer);
+	action_send(lobby, peer, mark, false);
+}
+
 void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark)
 {
 	struct buf *scratch = &lobby->scratch;
-	size_t held = 0;
+	size_t held = peer->held != NULL ? peer->held->len : 0;
 
-	if (!peer->is_quiet || session_is_closed(&peer->session) ||
-	    scratch->is_failed) {
+	if (!peer->is_quiet || peer->is_overfull ||
+	    session_is_closed(&peer->session) || scratch->is_failed) {
 		action_send(lobby, peer, mark, false);
 		return;
 	}
-	if (peer->held != NULL)
-		held = peer->held->len;
-	/* Rather in between than never. */
+	/* Rather in between than never, and in its order. */
 	if (held + (scratch->len - mark) > LIMIT_HELD_BYTES) {
-		action_send(lobby, peer, mark, false);
+		peer->is_overfull = true;
+		send_held(lobby, peer, mark);
 		return;
 	}
 	if (peer->held == NULL) {
@@ -107,15 +131,6 @@ void peer_say(struct lobby *lobby, struct lobby_peer *peer, size_t mark)
 	if (scratch->len > mark)
 		buf_add(peer->held, scratch->data + mark, scratch->len - mark);
 	scratch->len = mark;
-}
-
-static void free_held(struct lobby_peer *peer)
-{
-	if (peer->held == NULL)
-		return;
-	buf_release(peer->held);
-	free(peer->held);
-	peer->held = NULL;
 }
 
 /*
@@ -141,15 +156,11 @@ void peer_send_home(struct lobby *lobby, struct lobby_peer *peer,
 void peer_left_match(struct lobby *lobby, struct lobby_peer *peer,
 		     int64_t now_us)
 {
-	size_t mark = lobby->scratch.len;
-
 	peer->is_quiet = false;
+	peer->is_overfull = false;
 	peer->is_end_told = false;
-	if (peer->held != NULL) {
-		buf_add(&lobby->scratch, peer->held->data, peer->held->len);
-		free_held(peer);
-		action_send(lobby, peer, mark, false);
-	}
+	if (peer->held != NULL)
+		send_held(lobby, peer, lobby->scratch.len);
 	if (peer->is_paused || peer->is_eof)
 		peer_wake(lobby, peer);
 	peer_send_home(lobby, peer, now_us);
