@@ -409,7 +409,8 @@ int run_token(const struct ctl *ctl, const struct ctl_call *call)
 	if (path != NULL)
 		rc = token_file_make(
 			&file, path,
-			strcmp(call->command->name, "token rotate") == 0);
+			strcmp(call->command->name, "token rotate") == 0,
+			TOKEN_FILE_BYTES);
 	if (rc != 0) {
 		json_decref(request);
 		return ctl_fail(ctl, "--token-file: cannot make %s: %s", path,

@@ -12,8 +12,14 @@
 #include "clients/ctl/admin_commands.h"
 #include "clients/ctl/ctl.h"
 #include "clients/ctl/token_file.h"
+#include "proto/control.h"
 
-enum { ROSTER_BYTES = 4 * 1024 * 1024, ROSTER_COLUMNS = 32, CELL_BYTES = 2001 };
+enum {
+	ROSTER_BYTES = 4 * 1024 * 1024,
+	ROSTER_COLUMNS = 32,
+	CELL_BYTES = 2001,
+	INVITE_BYTES = 128 /* and the comma and line end of its row */
+};
 
 int run_invite(const struct ctl *ctl, const struct ctl_call *call)
 {
@@ -46,7 +52,7 @@ struct roster {
 	size_t at;     /* of what comes next */
 	unsigned line; /* from 1 */
 	int owner, external_id, note;
-	unsigned ncells;
+	unsigned ncolumns, ncells;
 	char cells[ROSTER_COLUMNS][CELL_BYTES];
 };
 
@@ -88,8 +94,8 @@ static bool ends_cell(struct roster *roster)
 }
 
 /*
- * One cell from AT on, quotes undone; false when it does not fit, or goes on
- * behind its quotes.
+ * One cell from AT on, quotes undone (RFC 4180); false when it does not fit,
+ * goes on behind its quotes, or never comes to them.
  */
 static bool take_cell(struct roster *roster, char cell[CELL_BYTES])
 {
@@ -110,10 +116,11 @@ static bool take_cell(struct roster *roster, char cell[CELL_BYTES])
 				return ends_cell(roster);
 			}
 			roster->at++;
-		} else if (c == '\n' || (!is_quoted && c == ',')) {
+		} else if (!is_quoted && (c == '\n' || c == ',')) {
 			break;
 		}
 		roster->at++;
+		roster->line += c == '\n';
 		if (c == '\r' && !is_quoted)
 			continue;
 		if (len + 1 == CELL_BYTES)
@@ -121,7 +128,7 @@ static bool take_cell(struct roster *roster, char cell[CELL_BYTES])
 		cell[len++] = c;
 	}
 	cell[len] = '\0';
-	return true;
+	return !is_quoted;
 }
 
 /* The next line that holds something; 1, 0 the end, -EINVAL. */
@@ -133,7 +140,7 @@ static int next_row(struct roster *roster)
 			return 0;
 		roster->line++;
 		for (;;) {
-			if (roster->ncells == ROSTER_COLUMNS ||
+			if (roster->ncells == roster->ncolumns ||
 			    !take_cell(roster, roster->cells[roster->ncells]))
 				return -EINVAL;
 			roster->ncells++;
@@ -151,6 +158,7 @@ static int read_head(const struct ctl *ctl, struct roster *roster)
 	static const char mark[] = "\xef\xbb\xbf";
 
 	roster->owner = roster->external_id = roster->note = -1;
+	roster->ncolumns = ROSTER_COLUMNS;
 	/* Spreadsheets put a byte order mark before UTF-8. */
 	if (roster->text.len >= sizeof(mark) - 1 &&
 	    memcmp(roster->text.data, mark, sizeof(mark) - 1) == 0)
@@ -159,19 +167,28 @@ static int read_head(const struct ctl *ctl, struct roster *roster)
 		roster->ncells = 0;
 	for (unsigned i = 0; i < roster->ncells; i++) {
 		const char *name = roster->cells[i];
+		int *column =
+			strcmp(name, "owner") == 0 || strcmp(name, "name") == 0
+				? &roster->owner
+			: strcmp(name, "external_id") == 0
+				? &roster->external_id
+			: strcmp(name, "note") == 0 ? &roster->note
+						    : NULL;
 
-		if (strcmp(name, "owner") == 0 || strcmp(name, "name") == 0)
-			roster->owner = (int)i;
-		else if (strcmp(name, "external_id") == 0)
-			roster->external_id = (int)i;
-		else if (strcmp(name, "note") == 0)
-			roster->note = (int)i;
+		if (column != NULL && *column >= 0)
+			return ctl_fail(ctl,
+					"%s: line %u: column '%s' stands there "
+					"twice",
+					roster->path, roster->line, name);
+		if (column != NULL)
+			*column = (int)i;
 		else
 			return ctl_fail(ctl,
 					"%s: line %u: there is no column '%s': "
 					"it is owner, external_id or note",
 					roster->path, roster->line, name);
 	}
+	roster->ncolumns = roster->ncells;
 	if (roster->owner >= 0)
 		return CTL_OK;
 	return ctl_fail(ctl,
@@ -187,15 +204,48 @@ static const char *cell(const struct roster *roster, int column)
 		       : roster->cells[column];
 }
 
-/* An owner listed twice would be told of one invite of two. */
-static int check_twice(const struct ctl *ctl, struct roster *roster)
+/* It is text: what is none would be lost on its way. */
+static int check_text(const struct ctl *ctl, const struct roster *roster)
+{
+	const char *text = roster->text.data;
+	size_t left = roster->text.len;
+	unsigned line = 1;
+
+	for (; left > 0; line++) {
+		const char *lf = memchr(text, '\n', left);
+		size_t len = lf != NULL ? (size_t)(lf - text) + 1 : left;
+
+		if (memchr(text, '\0', len) != NULL || !text_is_utf8(text, len))
+			return ctl_fail(ctl, "%s: line %u is no UTF-8 text",
+					roster->path, line);
+		text += len;
+		left -= len;
+	}
+	return CTL_OK;
+}
+
+static int fail_row(const struct ctl *ctl, const struct roster *roster)
+{
+	return ctl_fail(ctl,
+			"%s: line %u has more cells than the first one has "
+			"columns, or one that is too long, goes on behind its "
+			"quotes or has none at its end",
+			roster->path, roster->line);
+}
+
+/*
+ * Look through all rows before one is done. An owner listed twice would be told
+ * of one invite of two.
+ */
+static int check_rows(const struct ctl *ctl, struct roster *roster,
+		      size_t *ret_nrows)
 {
 	size_t at = roster->at;
 	unsigned line = roster->line;
 	json_t *seen = json_object();
-	int status = CTL_OK;
+	int status = CTL_OK, more = 0;
 
-	while (status == CTL_OK && next_row(roster) > 0) {
+	while (status == CTL_OK && (more = next_row(roster)) > 0) {
 		const char *owner = cell(roster, roster->owner);
 		const json_t *before = json_object_get(seen, owner);
 
@@ -206,10 +256,12 @@ static int check_twice(const struct ctl *ctl, struct roster *roster)
 				"%" JSON_INTEGER_FORMAT " already",
 				roster->path, roster->line, owner,
 				json_integer_value(before));
-		/* What is no UTF-8 is refused where it is imported. */
 		(void)json_object_set_new(seen, owner,
 					  json_integer(roster->line));
+		(*ret_nrows)++;
 	}
+	if (more < 0)
+		status = fail_row(ctl, roster);
 	json_decref(seen);
 	roster->at = at;
 	roster->line = line;
@@ -225,11 +277,6 @@ static json_t *invite_row(const struct ctl *ctl, const struct ctl_call *call,
 	const char *days = ctl_value(call, "days");
 	char what[64];
 
-	if (request == NULL) {
-		(void)ctl_fail(ctl, "%s: line %u is no UTF-8", roster->path,
-			       roster->line);
-		return NULL;
-	}
 	if (cell(roster, roster->external_id)[0] != '\0')
 		(void)json_object_set_new(
 			request, "external_id",
@@ -249,9 +296,7 @@ static json_t *invite_row(const struct ctl *ctl, const struct ctl_call *call,
 static int import_rows(const struct ctl *ctl, const struct ctl_call *call,
 		       struct roster *roster, struct buf *ret, unsigned *count)
 {
-	int more;
-
-	while ((more = next_row(roster)) > 0) {
+	while (next_row(roster) > 0) {
 		json_t *reply;
 		const char *code;
 
@@ -270,11 +315,6 @@ static int import_rows(const struct ctl *ctl, const struct ctl_call *call,
 		json_decref(reply);
 		(*count)++;
 	}
-	if (more < 0)
-		return ctl_fail(ctl,
-				"%s: line %u has too many or too long "
-				"cells, or one that goes on behind its quotes",
-				roster->path, roster->line);
 	return CTL_OK;
 }
 
@@ -289,6 +329,7 @@ int run_import(const struct ctl *ctl, const struct ctl_call *call)
 	struct token_file file = { .path = NULL };
 	const char *out = ctl_value(call, "output");
 	unsigned count = 0;
+	size_t nrows = 0;
 	int rc, status;
 
 	roster->path = call->args[0];
@@ -299,12 +340,16 @@ int run_import(const struct ctl *ctl, const struct ctl_call *call)
 		status = ctl_fail(ctl, "%s: %s", roster->path, strerror(-rc));
 		goto out;
 	}
-	status = read_head(ctl, roster);
+	status = check_text(ctl, roster);
 	if (status == CTL_OK)
-		status = check_twice(ctl, roster);
+		status = read_head(ctl, roster);
+	if (status == CTL_OK)
+		status = check_rows(ctl, roster, &nrows);
 	if (status != CTL_OK)
 		goto out;
-	rc = token_file_make(&file, out, false);
+	rc = token_file_make(&file, out, false,
+			     sizeof("owner,invite") +
+				     nrows * (CELL_BYTES + INVITE_BYTES));
 	if (rc != 0) {
 		status = ctl_fail(ctl, "--output: cannot make %s: %s", out,
 				  strerror(-rc));

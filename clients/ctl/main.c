@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - hillctl: looks after a hill server's database. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "clients/ctl/ctl.h"
 #include "clients/ctl/table.h"
@@ -12,6 +14,14 @@ int main(int argc, char **argv)
 	struct ctl_call call;
 	int status;
 
+	/*
+	 * What is told once would be lost, or go to what is opened in its
+	 * place.
+	 */
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+		(void)fputs("hillctl: standard output is closed\n", stderr);
+		return CTL_FAILED;
+	}
 	/* A reader who has seen enough is no error. */
 	(void)signal(SIGPIPE, SIG_DFL);
 	table_setup();

@@ -40,7 +40,16 @@ bool token_file_is_interrupted(void)
 	return is_interrupted != 0;
 }
 
-int token_file_make(struct token_file *file, const char *path, bool may_replace)
+/* 0 or -errno; where a file system does not know, it may have the room. */
+static int take_room(int fd, size_t room)
+{
+	int rc = posix_fallocate(fd, 0, (off_t)room);
+
+	return rc == EOPNOTSUPP || rc == EINVAL ? 0 : -rc;
+}
+
+int token_file_make(struct token_file *file, const char *path, bool may_replace,
+		    size_t room)
 {
 	size_t len = strlen(path);
 	char *made = xcalloc(1, len + sizeof(beside));
@@ -68,6 +77,13 @@ int token_file_make(struct token_file *file, const char *path, bool may_replace)
 		free(made);
 		return err;
 	}
+	err = take_room(fd, room);
+	if (err != 0) {
+		(void)close(fd);
+		(void)unlink(made);
+		free(made);
+		return err;
+	}
 	*file = (struct token_file){ .path = path, .made = made, .fd = fd };
 	hold_signals();
 	return 0;
@@ -81,7 +97,7 @@ int token_file_write(struct token_file *file, const char *token)
 	if (write(file->fd, token, len) != (ssize_t)len ||
 	    write(file->fd, "\n", 1) != 1)
 		return errno == 0 ? -ENOSPC : -errno;
-	if (fsync(file->fd) != 0)
+	if (ftruncate(file->fd, (off_t)len + 1) != 0 || fsync(file->fd) != 0)
 		return -errno;
 	if (strcmp(file->made, file->path) != 0 &&
 	    rename(file->made, file->path) != 0)

@@ -10,6 +10,8 @@
 
 #include "server/base/alloc.h"
 
+enum { TOKEN_FILE_BYTES = 256 }; /* of one token, and more */
+
 struct token_file {
 	const char *path; /* borrowed; NULL: there is none */
 	char *made; /* owned; PATH, or the file beside it that becomes it */
@@ -18,7 +20,8 @@ struct token_file {
 };
 
 /*
- * Make a new file for the token at PATH, which nobody else has open. When it
+ * Make a new file for the token at PATH, which nobody else has open, and see
+ * that the disk has ROOM bytes for it. When it
  * MAY_REPLACE one that is there, the new one is made beside it, and the old
  * one stays as it is until token_file_write(). 0; -EEXIST PATH is there, be
  * it a link; with MAY_REPLACE -EISDIR, -ELOOP, -EINVAL, it is no regular
@@ -26,8 +29,8 @@ struct token_file {
  * and SIGTERM only say so in token_file_is_interrupted(): what is told once
  * would be lost with this process.
  */
-int token_file_make(struct token_file *file, const char *path,
-		    bool may_replace) WARN_UNUSED;
+int token_file_make(struct token_file *file, const char *path, bool may_replace,
+		    size_t room) WARN_UNUSED;
 /* Whether a signal has come since a file was made that is not released yet. */
 bool token_file_is_interrupted(void);
 /*

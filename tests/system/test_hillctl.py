@@ -107,6 +107,11 @@ def test_what_cannot_all_be_printed_is_an_error(laddered):
                                   stderr=subprocess.PIPE, text=True, check=False)
         assert (done.returncode, done.stderr) == (
             1, "hillctl: cannot write all to standard output\n"), words
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", HILLCTL, "--database",
+                           laddered.database, "owner", "add", "zoe"],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "hillctl: standard output is closed\n")
+    assert "zoe" not in laddered.run("owner", "list").out
 
 
 def test_options_stand_before_or_behind_and_may_be_joined(ctl):

@@ -174,7 +174,8 @@ def test_an_invite_registers_one_bot(start_hilld):
 def test_a_roster_makes_owners_with_an_invite_each(start_hilld, tmp_path):
     hilld = start_hilld()
     roster = tmp_path / "roster.csv"
-    roster.write_text('\ufeffexternal_id,owner,"note"\r\n4711,ann,"Ann, ""A"" B"\r\n4712,bob,\n',
+    roster.write_text('\ufeffexternal_id,owner,"note"\r\n4711,ann,"Ann, ""A"" B"\r\n4712,bob,'
+                      '"two\nlines"\n',
                       encoding="utf-8")
     out = tmp_path / "invites.csv"
     hillctl(hilld, "owner", "import", roster, "--output", out)
@@ -182,7 +183,7 @@ def test_a_roster_makes_owners_with_an_invite_each(start_hilld, tmp_path):
     head, ann, bob = out.read_text().splitlines()
     assert head == "owner,invite" and ann.startswith("ann,join_") and bob.startswith("bob,join_")
     assert rows(hilld, "SELECT name, external_id, note FROM owner ORDER BY name") == [
-        ("ann", "4711", 'Ann, "A" B'), ("bob", "4712", "")]
+        ("ann", "4711", 'Ann, "A" B'), ("bob", "4712", "two\nlines")]
     peer = hilld.peer()
     peer.expect("@hill 1 ")
     token_of(register(peer, f"crazy invite={ann.split(',')[1]}"))
@@ -195,7 +196,11 @@ def test_a_roster_makes_owners_with_an_invite_each(start_hilld, tmp_path):
     ("owner,mail\nann,a@b\n", "there is no column 'mail'"),
     ("owner,note\nann,1\nbob,2\nann,3\n", "line 4: owner 'ann' stands in line 2 already"),
     ("note\nann\n", "its first line must name the columns"),
-    ('owner,note\nann,"1"x\n', "line 2 has too many or too long cells, or one that goes on behind"),
+    ('owner,note\nann,"1"x\n', "line 2 has more cells than the first one has columns, or one that"),
+    ('owner,note\nbob,1\nann,"1\n2\n', "line 5 has more cells than the first one has columns, or"),
+    ("owner,note\nbob,1\nann,1,2\n", "line 3 has more cells than the first one has columns, or"),
+    ("owner,note,owner\nann,1,bob\n", "line 1: column 'owner' stands there twice"),
+    ("owner,note\nbob,1\nann,a\0b\n", "line 3 is no UTF-8 text"),
 ])
 def test_a_roster_that_is_wrong_makes_nobody(ctl, text, told):
     roster = ctl.folder / "roster.csv"
