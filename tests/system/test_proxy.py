@@ -211,12 +211,14 @@ def lags_of_thinkers(server, connect, turns):
     return found
 
 
+@pytest.mark.alone
 def test_thought_on_loopback_is_no_lag(hilld):
     lags = lags_of_thinkers(hilld, hilld.peer, LAG_TURNS)
     assert len(lags) == len(THOUGHTS_MS)
     assert 0 < min(lags.values()) <= max(lags.values()) < 1, lags
 
 
+@pytest.mark.alone
 def test_the_lag_is_what_the_packets_take_and_no_thought(far):
     link, server = far(20)
     lags = lags_of_thinkers(server, lambda: link.peer(server),
