@@ -21,6 +21,13 @@ int errand_fail(const char *what, const char *why)
 	return EXIT_REFUSED;
 }
 
+int errand_fail_visit(const struct errand *errand, const char *word)
+{
+	(void)fprintf(stderr, "hill-bridge: cannot %s at %s: %s\n", word,
+		      errand->bridge->host, errand->visit.why);
+	return EXIT_REFUSED;
+}
+
 bool errand_write(int fd, struct slice token)
 {
 	off_t size = (off_t)token.len + 1;

@@ -31,6 +31,8 @@ int errand_parse(struct errand *errand, struct bridge *bridge, int argc,
 int errand_open(struct errand *errand) WARN_UNUSED;
 /* "hill-bridge: WHAT: WHY" on stderr; EXIT_REFUSED. */
 int errand_fail(const char *what, const char *why);
+/* The same for WORD, join or rotate, and what ended its visit. */
+int errand_fail_visit(const struct errand *errand, const char *word);
 /* TOKEN and an LF become all that FD holds, on the disk; false: errno. */
 bool errand_write(int fd, struct slice token);
 /*

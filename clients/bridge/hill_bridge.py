@@ -1911,7 +1911,7 @@ class Join(Errand):
             except (OSError, Broken):
                 pass  # the bot is there all the same
         except (OSError, Broken) as error:
-            complain(f"cannot join {self.address[0]}: {error}")
+            complain(f"cannot join at {self.address[0]}: {error}")
         finally:
             os.close(file)
             if link.sock is not None:
@@ -1979,7 +1979,7 @@ class Rotate(Errand):
                 raise Broken("the answer makes no sense")
             return token
         except (OSError, Broken) as error:
-            complain(f"{self.address[0]}: {error}")
+            complain(f"cannot rotate at {self.address[0]}: {error}")
             if is_lost and not isinstance(error, Refused):
                 complain(f"{self.path}: if it opens nothing any more, ask "
                          "the host for a new token")

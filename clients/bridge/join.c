@@ -164,7 +164,7 @@ static int carry_out(struct errand *errand)
 	if (errand_open(errand) < 0 || say_register(errand) < 0 ||
 	    visit_await(&errand->visit, WORD_REGISTERED, true,
 			clock_now_us() + VISIT_ANSWER_US, &control) < 0)
-		(void)errand_fail(errand->bridge->host, errand->visit.why);
+		(void)errand_fail_visit(errand, "join");
 	else
 		status = take_answer(errand, fd, &control);
 	visit_close(&errand->visit);

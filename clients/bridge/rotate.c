@@ -79,7 +79,7 @@ static int replace(struct errand *errand, int fd, const char *next, char *path)
 	bool is_lost = false;
 
 	if (ask(errand, &token, &is_lost) < 0) {
-		(void)errand_fail(errand->bridge->host, errand->visit.why);
+		(void)errand_fail_visit(errand, "rotate");
 		if (is_lost)
 			(void)errand_fail(errand->path,
 					  "if it opens nothing any more, ask "

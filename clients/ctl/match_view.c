@@ -46,7 +46,7 @@ int match_parse(const struct ctl_call *call, int64_t *ret)
 		return has_seed ? CTL_OK
 				: ctl_usage(call,
 					    "%s: the match's ID is "
-					    "missing",
+					    "missing, or --seed",
 					    name);
 	if (has_seed)
 		return ctl_usage(call, "%s: either an ID or --seed", name);

@@ -6,6 +6,7 @@
 #include "clients/ctl/admin_commands.h"
 #include "clients/ctl/match_view.h"
 #include "clients/ctl/table.h"
+#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/ladder/refit.h"
 #include "server/ladder/standings.h"
@@ -98,15 +99,24 @@ static void add_tenths(struct table *table, double value)
 	table_add(table, text);
 }
 
-static const char *mark_of(const struct row_rated *rated, unsigned flags)
+static void add_marks(struct table *table, const struct row_rated *rated,
+		      unsigned flags)
 {
-	if ((flags & STANDINGS_PROVISIONAL) != 0)
-		return (flags & STANDINGS_INACTIVE) != 0
-			       ? "provisional, inactive"
-			       : "provisional";
-	if ((flags & STANDINGS_INACTIVE) != 0)
-		return "inactive";
-	return rated->is_house ? "house" : "";
+	const char *const marks[] = {
+		rated->is_house ? "house" : NULL,
+		(flags & STANDINGS_PROVISIONAL) != 0 ? "provisional" : NULL,
+		(flags & STANDINGS_INACTIVE) != 0 ? "inactive" : NULL,
+	};
+	struct buf text = BUF_INIT(64);
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		if (marks[i] != NULL && text.len > 0)
+			buf_add_text(&text, ", ");
+		if (marks[i] != NULL)
+			buf_add_text(&text, marks[i]);
+	}
+	table_add(table, buf_text(&text));
+	buf_release(&text);
 }
 
 static void print_standings(const struct league *league,
@@ -136,7 +146,7 @@ static void print_standings(const struct league *league,
 		add_tenths(&table, row->low);
 		add_tenths(&table, row->high);
 		table_add_i64(&table, rated->rounds);
-		table_add(&table, mark_of(rated, row->flags));
+		add_marks(&table, rated, row->flags);
 	}
 	table_print(&table, stdout);
 	table_release(&table);

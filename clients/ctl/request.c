@@ -78,14 +78,14 @@ int channel_open_socket(struct channel *channel, const struct ctl *ctl)
 static void tell_closed(const struct ctl *ctl, int rc,
 			const struct store_error *error)
 {
-	bool is_elsewhere = rc == -ENOENT &&
-			    strcmp(ctl->database, CTL_DATABASE) == 0 &&
-			    access(QUICKSTART_DATABASE, F_OK) == 0;
+	const char *hint = "";
 
-	(void)ctl_fail(ctl, "%s%s", error->text,
-		       is_elsewhere ? "; is it --database " QUICKSTART_DATABASE
-				      " that you mean?"
-				    : "");
+	if (rc == -ENOENT && strcmp(ctl->database, CTL_DATABASE) == 0)
+		hint = access(QUICKSTART_DATABASE, F_OK) == 0
+			       ? "; is it --database " QUICKSTART_DATABASE
+				 " that you mean?"
+			       : " here: --database FILE names another";
+	(void)ctl_fail(ctl, "%s%s", error->text, hint);
 }
 
 int channel_open_read(struct channel *channel, const struct ctl *ctl)

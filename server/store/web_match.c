@@ -289,8 +289,11 @@ int store_web_record(struct store *store, int64_t id, struct row_record *ret,
 	err = visible_match(db, id, &is_whole, error);
 	(void)pthread_mutex_unlock(&db->lock);
 	if (err == 0 && !is_whole) {
-		store_error_set(error, "match %lld is not to be seen yet",
-				(long long)id);
+		store_error_set(
+			error,
+			"match %lld is not to be seen yet: others play its "
+			"instance still, or its map is hidden",
+			(long long)id);
 		return -EACCES;
 	}
 	/* What was whole a moment ago has been seen: no harm if it closes. */

@@ -146,7 +146,8 @@ def test_the_database_of_quickstart_is_thought_of(tmp_path):
         return subprocess.run([HILLCTL, *words], cwd=tmp_path, capture_output=True, text=True,
                               check=False).stderr
 
-    assert told("standings") == "hillctl: hill.db: there is no such file\n"
+    assert told("standings") == \
+        "hillctl: hill.db: there is no such file here: --database FILE names another\n"
     (tmp_path / "var").mkdir()
     (tmp_path / "var/hill.db").touch()
     for words in (["standings"], ["bot", "disable", "ann"]):
