@@ -116,7 +116,7 @@ static const struct key keys[] = {
 	NUMBER("results-max", results_max, 1, 1000000, 2000,
 	       "results that may wait for the disk before no new match starts"),
 	NUMBER("match-memory-mb", match_memory_mb, 1, 1048576, 1024,
-	       "MiB for the states of all matches in play"),
+	       "MiB for the states and replies of all matches in play"),
 	NUMBER("map-memory-mb", map_memory_mb, 1, 1048576, 256,
 	       "MiB of maps kept ready for the next match"),
 	NUMBER("stall-void-seconds", stall_void_seconds, 1, 86400, 10,

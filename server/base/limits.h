@@ -38,6 +38,8 @@ enum {
 	LIMIT_ADDRESSES_KEPT = 65536, /* with wrong logins, without a peer */
 	LIMIT_ID_BLOCK = 1000,        /* match ids reserved at once */
 	LIMIT_TRANSCRIPT_BYTES = 32 * 1024 * 1024,
+	/* of one seat's replies, where those of all matches take too much */
+	LIMIT_SEAT_REPLIES_BYTES = 1024 * 1024,
 	LIMIT_STORE_RECORDS = 10000, /* matches that wait for the disk */
 	LIMIT_STORE_BYTES = 64 * 1024 * 1024, /* and their bytes */
 	LIMIT_ADMIN_BYTES = 48 * 1024 * 1024, /* one command: a map in base64 */

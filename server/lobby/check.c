@@ -130,12 +130,13 @@ static void check_play(const struct lobby *lobby, const struct lobby_play *play)
 static void check_plays(const struct lobby *lobby)
 {
 	const struct lobby_play *play;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, record_bytes = 0;
 	size_t count = 0;
 
 	TAILQ_FOREACH(play, &lobby->plays, link) {
 		check_play(lobby, play);
 		bytes += play->cost;
+		record_bytes += play->record_bytes;
 		count++;
 	}
 	assert(count == lobby->nplays);
@@ -143,8 +144,10 @@ static void check_plays(const struct lobby *lobby)
 	count = 0;
 	TAILQ_FOREACH(play, &lobby->storing, link) {
 		assert(play->state == PLAY_STORING && play->match == NULL);
+		record_bytes += play->record_bytes;
 		count++;
 	}
+	assert(record_bytes == lobby->record_bytes);
 	assert(count == lobby->nstoring);
 	LIST_FOREACH(play, &lobby->slow, slow)
 	assert(play->is_slow && play->match != NULL);

@@ -183,6 +183,7 @@ void lobby_status(const struct lobby *lobby, struct lobby_status *ret)
 	ret->maps = lobby->maps.count;
 	ret->map_bytes = lobby->maps.bytes;
 	ret->match_bytes = lobby->match_bytes;
+	ret->record_bytes = lobby->record_bytes;
 	ret->started = lobby->nstarted;
 	ret->finished = lobby->nfinished;
 	ret->cancelled = lobby->ncancelled;

@@ -207,6 +207,7 @@ struct lobby_status {
 	size_t results_waiting;           /* for the store */
 	size_t maps, map_bytes;           /* in the cache */
 	uint64_t match_bytes;             /* admitted for engines */
+	uint64_t record_bytes;            /* of matches that are not on disk */
 	uint64_t started, finished, cancelled, voided; /* matches since start */
 	bool is_draining, has_store_trouble, is_lagging;
 };

@@ -356,9 +356,10 @@ struct lobby_play {
 	struct lobby_map *map; /* likewise */
 	int64_t ladder_id;
 	struct deal deal;
-	uint64_t cost;    /* bytes admitted */
-	double mu;        /* an open round's run: its bot's, when it began */
-	int64_t given_id; /* likewise: who was given it */
+	uint64_t cost;       /* bytes admitted */
+	size_t record_bytes; /* what it adds to the lobby's */
+	double mu;           /* an open round's run: its bot's, when it began */
+	int64_t given_id;    /* likewise: who was given it */
 	struct heap_node deadline;
 	TAILQ_ENTRY(lobby_play) link; /* lobby->plays or ->storing */
 	TAILQ_ENTRY(lobby_play) due;  /* lobby->due, when is_due */
@@ -433,8 +434,9 @@ struct lobby {
 	LIST_HEAD(, lobby_play) slow; /* of plays: lend.c */
 	struct set_list sets;         /* owned; of set.c */
 	size_t nplays, nstoring;
-	size_t nappointments; /* that wait */
-	uint64_t match_bytes;
+	size_t nappointments;  /* that wait */
+	uint64_t match_bytes;  /* admitted for engines */
+	uint64_t record_bytes; /* of matches that are not on disk yet */
 	struct lobby_tournament **tournaments; /* owned; running ones */
 	size_t ntournaments;
 

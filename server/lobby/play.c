@@ -242,10 +242,32 @@ static void wake_seats(struct lobby *lobby, struct lobby_play *play)
 	}
 }
 
+/*
+ * What was played is kept until it is on disk, and a bot decides how much that
+ * is: 32 MiB a match, were it not for the others.
+ */
+static void count_record(struct lobby *lobby, struct lobby_play *play)
+{
+	size_t bytes = match_record_bytes(play->match);
+
+	lobby->record_bytes += bytes;
+	lobby->record_bytes -= play->record_bytes;
+	play->record_bytes = bytes;
+}
+
+/* Replies that a seat may have, in bytes: few where a few have taken a lot. */
+static size_t replies_share(const struct lobby *lobby)
+{
+	return lobby->record_bytes > lobby->config.match_budget_bytes / 4
+		       ? LIMIT_SEAT_REPLIES_BYTES
+		       : LIMIT_TRANSCRIPT_BYTES;
+}
+
 void play_apply(struct lobby *lobby, struct lobby_play *play, int64_t now_us)
 {
 	struct match_out *out = lobby->out;
 
+	count_record(lobby, play);
 	if (out->has_started)
 		start_playing(lobby, play, now_us);
 	for (uint32_t left = out->touched; left != 0; left &= left - 1)
@@ -307,6 +329,7 @@ void play_request(struct lobby *lobby, struct lobby_peer *peer,
 	case SESSION_ASK_GAME:
 		if (now_us - peer->rtt_us >= RTT_EVERY_US)
 			sample_rtt(lobby, peer, now_us);
+		match_set_share(play->match, replies_share(lobby));
 		if (request->is_long)
 			match_line_long(play->match, seat, now_us, out);
 		else
@@ -516,6 +539,7 @@ void play_end(struct lobby *lobby, struct lobby_play *play)
 
 void play_free(struct lobby *lobby, struct lobby_play *play)
 {
+	lobby->record_bytes -= play->record_bytes;
 	if (play->match != NULL)
 		play_end(lobby, play);
 	for (unsigned i = 0; i < play->nseats; i++) {

@@ -378,7 +378,8 @@ enum hold start_admit(struct lobby *lobby, struct ladder *ladder,
 	if (*ret_map == NULL ||
 	    !admit_map(lobby, ladder, deal, *ret_map, ret_cost, error))
 		return HOLD_BROKEN;
-	return lobby->match_bytes + *ret_cost > lobby->config.match_budget_bytes
+	return lobby->match_bytes + lobby->record_bytes + *ret_cost >
+			       lobby->config.match_budget_bytes
 		       ? HOLD_ROOM
 		       : HOLD_NONE;
 }

@@ -53,13 +53,18 @@ unsigned match_reply_lines(const struct match *match)
 	return 1;
 }
 
+size_t match_record_bytes(const struct match *match)
+{
+	return packer_bytes(&match->transcript) + packer_bytes(&match->notes);
+}
+
 size_t match_bytes(const struct match *match)
 {
-	size_t bytes =
-		sizeof(*match) + match->nseats * sizeof(match->seats[0]) +
-		packer_bytes(&match->transcript) + packer_bytes(&match->notes) +
-		strlen(match->ladder) + strlen(match->map_name) +
-		strlen(match->setup.seed) + strlen(match->setup.bot_seed) + 4;
+	size_t bytes = sizeof(*match) +
+		       match->nseats * sizeof(match->seats[0]) +
+		       match_record_bytes(match) + strlen(match->ladder) +
+		       strlen(match->map_name) + strlen(match->setup.seed) +
+		       strlen(match->setup.bot_seed) + 4;
 
 	for (unsigned i = 0; i < match->nseats; i++) {
 		const struct match_seat *seat = &match->seats[i];

@@ -160,6 +160,7 @@ int match_new(struct match **ret, const struct match_config *config,
 	match->setup.limit_ms = config->limits.turn_ms;
 	match->setup.grace_ms = config->limits.grace_ms;
 	match->line_max = match->game->line_max(match->map);
+	match->share = LIMIT_TRANSCRIPT_BYTES / match->nseats;
 	match->ladder = xstrdup(config->ladder);
 	match->map_name = xstrdup(config->map_name);
 	match->ladder_id = config->ladder_id;

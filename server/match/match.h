@@ -345,6 +345,14 @@ size_t match_line_max(const struct match *match);
 unsigned match_reply_lines(const struct match *match);
 /* Bytes on the heap, without the engine's state. */
 size_t match_bytes(const struct match *match);
+/* Those of them that hold what was played so far, and only grow. */
+size_t match_record_bytes(const struct match *match);
+/*
+ * From here on a seat whose replies pass BYTES is out, as `full`. It is at
+ * most the seat's part of LIMIT_TRANSCRIPT_BYTES, which it is at first, and at
+ * least one reply. Also while a worker has the match.
+ */
+void match_set_share(struct match *match, size_t bytes);
 /* The engine's state for grid and dump; NULL before it runs and while BUSY. */
 const struct game_state *match_game_state(const struct match *match);
 /* Assert every invariant. For tests. */

@@ -141,6 +141,7 @@ struct match {
 	struct game_setup setup;    /* its texts are the two below */
 	struct match_limits limits;
 	size_t line_max;
+	size_t share; /* of a seat's replies in the transcript: bytes */
 	char *ladder, *map_name; /* owned */
 	char *seed, *bot_seed;   /* owned; SETUP's */
 	int64_t ladder_id, map_id;

@@ -74,6 +74,16 @@ void turns_gone(struct match *match, unsigned seat, int64_t now_us,
 	feed(match, seat, GAME_GONE, "", 0, now_us, out);
 }
 
+void match_set_share(struct match *match, size_t bytes)
+{
+	size_t most = LIMIT_TRANSCRIPT_BYTES / match->nseats;
+	size_t least = match->line_max + REPLY_HEAD_BYTES;
+
+	if (bytes < least)
+		bytes = least;
+	match->share = bytes < most ? bytes : most;
+}
+
 /*
  * Whether an input of LEN more bytes is still within SEAT's share of the
  * transcript; else the seat is out.
@@ -82,18 +92,19 @@ static bool has_share(struct match *match, unsigned seat, size_t len,
 		      int64_t now_us, struct match_out *out)
 {
 	struct match_seat *self = &match->seats[seat];
-	size_t share = LIMIT_TRANSCRIPT_BYTES / match->nseats;
+	bool is_pressed = match->share < LIMIT_TRANSCRIPT_BYTES / match->nseats;
 	char text[DETAIL_BYTES];
 
-	if (self->transcript_bytes + len + REPLY_HEAD_BYTES <= share)
+	if (self->transcript_bytes + len + REPLY_HEAD_BYTES <= match->share)
 		return true;
 	self->is_full = true;
 	self->faults[MATCH_FAULT_FULL]++;
 	(void)snprintf(self->how, sizeof(self->how), "full");
 	(void)snprintf(
 		text, sizeof(text),
-		"%zu bytes of replies; a seat of this match may have %zu",
-		self->transcript_bytes + len, share);
+		"%zu bytes of replies; a seat of this match may have %zu%s",
+		self->transcript_bytes + len, match->share,
+		is_pressed ? " while all matches have so many" : "");
 	told_fault(match, seat, MATCH_FAULT_FULL, text, out);
 	turns_gone(match, seat, now_us, out);
 	return false;

@@ -158,7 +158,7 @@ static json_t *server_status(struct net *net)
 		(void)json_array_append_new(listens, json_string(address));
 	return json_pack(
 		"{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
-		" s:I, s:I, s:b, s:b, s:b}",
+		" s:I, s:I, s:I, s:b, s:b, s:b}",
 		"listen", listens, "connections", (json_int_t)net->nconns,
 		"peers", (json_int_t)status.peers, "logged_in",
 		(json_int_t)status.logged_in, "waiting",
@@ -168,7 +168,8 @@ static json_t *server_status(struct net *net)
 		(json_int_t)status.finished, "cancelled",
 		(json_int_t)status.cancelled, "voided",
 		(json_int_t)status.voided, "match_bytes",
-		(json_int_t)status.match_bytes, "map_bytes",
+		(json_int_t)status.match_bytes, "record_bytes",
+		(json_int_t)status.record_bytes, "map_bytes",
 		(json_int_t)status.map_bytes, "results_waiting",
 		(json_int_t)(store_records + net->nheld), "lag_us",
 		(json_int_t)net->lag_us, "draining", status.is_draining,

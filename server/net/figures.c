@@ -100,6 +100,9 @@ static void add_lobby(struct net *net, struct buf *out)
 		       "matches in play, offers included", status.matches);
 	metrics_figure(out, "hill_match_bytes", "gauge",
 		       "memory admitted for matches", status.match_bytes);
+	metrics_figure(out, "hill_record_bytes", "gauge",
+		       "memory of replies that are not on disk yet",
+		       status.record_bytes);
 	metrics_figure(out, "hill_map_bytes", "gauge",
 		       "memory of maps kept ready", status.map_bytes);
 	metrics_head(out, "hill_matches_total", "counter",

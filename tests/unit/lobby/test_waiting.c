@@ -367,6 +367,83 @@ static void memory_is_admitted_before_it_is_taken(void **state)
 			  "b < @match 2 *\n");
 }
 
+static void say_long(struct world *world, char name)
+{
+	static char text[60000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\n';
+	lobby_peer_bytes(world->lobby, world_peer(world, name)->peer, text,
+			 sizeof(text), world->now_us);
+	world_apply(world);
+}
+
+static void replies_take_memory_until_they_are_on_disk(void **state)
+{
+	struct world *world = *state;
+	struct lobby_status status;
+
+	world->holds_store = true;
+	world_login(world, 'a', "crazy");
+	world_login(world, 'b', "lazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *\n"
+			  "a > @ready 1\n"
+			  "a > @leave\n"
+			  "a <~ @start 1\n");
+	lobby_status(world->lobby, &status);
+	assert_true(status.record_bytes < 10000);
+	say_long(world, 'a');
+	say_long(world, 'a');
+	world_play(world, "a <~ @end 1 *\n");
+	world->config.match_budget_bytes = status.match_bytes + 100000;
+	lobby_status(world->lobby, &status);
+	assert_true(status.record_bytes > 100000);
+	assert_int_equal(status.match_bytes, 0);
+	lobby_configure(world->lobby, &world->config, world->now_us);
+	world_play(world, "b > @play rabbit-runner\n"
+			  "b < @queued *\n"
+			  "b <.\n");
+	world_store(world);
+	lobby_status(world->lobby, &status);
+	assert_true(status.record_bytes < 10000);
+	world_play(world, "a <~ @result 1 *\n"
+			  "b < @match 2 *\n");
+}
+
+static void few_who_say_a_lot_are_out_before_memory_is(void **state)
+{
+	struct world *world = *state;
+	struct lobby_status status;
+	unsigned said;
+
+	(void)snprintf(world->ladders[LADDER_RABBIT].params,
+		       sizeof(world->ladders[LADDER_RABBIT].params),
+		       "turns=100");
+	world_catalogue(world);
+	world->config.match_budget_bytes = 4 * 1024 * 1024;
+	lobby_configure(world->lobby, &world->config, world->now_us);
+	world_login(world, 'a', "crazy");
+	world_play(world, "a > @play rabbit-runner\n"
+			  "a <~ @match 1 *\n"
+			  "a > @leave\n"
+			  "a > @ready 1\n"
+			  "a <~ @start 1\n");
+	for (said = 0; said < 40; said++) {
+		lobby_status(world->lobby, &status);
+		if (status.matches == 0)
+			break;
+		assert_true(status.record_bytes < 3 * 1024 * 1024);
+		say_long(world, 'a');
+	}
+	assert_in_range(said, 17, 19);
+	world_play(world,
+		   "a <~ @fault full 1/* while all matches have so many\n"
+		   "a < @end 1 *reason=gone*\n");
+	lobby_status(world->lobby, &status);
+	assert_int_equal(status.record_bytes, 0);
+}
+
 static void raised_bounds_act_at_once(void **state)
 {
 	struct world *world = *state;
@@ -546,6 +623,8 @@ int main(void)
 		WORLD_TEST(no_seed_is_lost_while_no_map_can_be_had),
 		WORLD_TEST(a_changed_map_is_read_again),
 		WORLD_TEST(memory_is_admitted_before_it_is_taken),
+		WORLD_TEST(replies_take_memory_until_they_are_on_disk),
+		WORLD_TEST(few_who_say_a_lot_are_out_before_memory_is),
 		WORLD_TEST(raised_bounds_act_at_once),
 		WORLD_TEST(without_ids_nothing_starts),
 		WORLD_TEST(ids_go_on_over_the_end_of_a_block),

@@ -383,6 +383,38 @@ static void a_seat_that_fills_its_share_is_out_and_told(void **unused)
 	stage_release(&stage);
 }
 
+static void a_share_can_shrink_to_one_reply_in_play(void **unused)
+{
+	struct stage stage;
+	struct match_record *record;
+
+	(void)unused;
+	stage_init(&stage, 2);
+	stage_begin(&stage);
+	match_set_share(stage.match, 0);
+	stage_say(&stage, 0, "abcd");
+	stage_say(&stage, 1, "x");
+	assert_true(match_seat_plays(stage.match, 0));
+	stage.match->seats[0].transcript_bytes = match_line_max(stage.match);
+	stage.match->seats[1].transcript_bytes = match_line_max(stage.match);
+	stage_say(&stage, 0, "abcd");
+	assert_false(match_seat_plays(stage.match, 0));
+	assert_non_null(strstr(buf_text(&stage.out->lines[0]),
+			       " while all matches have so many\n"));
+	/* No more than it was at first. */
+	match_set_share(stage.match, SIZE_MAX);
+	stage_say(&stage, 1, "x");
+	assert_true(match_seat_plays(stage.match, 1));
+	stage.match->seats[1].transcript_bytes = LIMIT_TRANSCRIPT_BYTES / 2;
+	stage_say(&stage, 1, "x");
+	record = match_take_record(stage.match, stage.out);
+	assert_string_equal(record->seats[0].how, "full");
+	assert_string_equal(record->seats[1].how, "full");
+	stage_check_replay(&stage, record);
+	match_record_free(record);
+	stage_release(&stage);
+}
+
 static void long_lines_leave_no_memory_behind(void **unused)
 {
 	struct match_scratch scratch = { 0 };
@@ -546,6 +578,7 @@ int main(void)
 		cmocka_unit_test(a_blob_is_one_plain_zlib_stream),
 		cmocka_unit_test(repacking_shrinks_and_changes_nothing),
 		cmocka_unit_test(a_seat_that_fills_its_share_is_out_and_told),
+		cmocka_unit_test(a_share_can_shrink_to_one_reply_in_play),
 		cmocka_unit_test(long_lines_leave_no_memory_behind),
 		cmocka_unit_test(
 			long_replies_are_stored_first_and_deflated_later),
