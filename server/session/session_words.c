@@ -442,8 +442,25 @@ static bool is_about_current(struct session *session,
 }
 
 /*
- * A word that the table does not have; its raw lines are skipped with it. Where
- * it was not parsed to its end nobody knows how many.
+ * No word has raw LINES so far that we would take; a newer client's are skipped
+ * with it. False: the link ends, by CODE.
+ */
+static bool skip_raw(struct session *session, uint32_t lines,
+		     enum error_code code, const char *text, struct buf *out)
+{
+	if (lines == 0)
+		return true;
+	if (session->state == SESSION_NEW || lines > LIMIT_SKIPPED_LINES) {
+		session_close(session, code, text, out);
+		return false;
+	}
+	framer_expect_raw(&session->framer, lines, LIMIT_CONTROL_LINE_BYTES);
+	return true;
+}
+
+/*
+ * A word that the table does not have. Where it was not parsed to its end
+ * nobody knows how many raw lines it has.
  */
 static void take_unknown(struct session *session, const struct control *control,
 			 enum control_verdict verdict, struct buf *out)
@@ -451,16 +468,9 @@ static void take_unknown(struct session *session, const struct control *control,
 	bool is_cut = verdict == CONTROL_TOO_MANY || verdict == CONTROL_TWICE;
 	uint32_t lines = is_cut ? UINT32_MAX : block_head_lines(control);
 
-	if (lines > 0 &&
-	    (session->state == SESSION_NEW || lines > LIMIT_SKIPPED_LINES)) {
-		session_close(session, ERROR_UNKNOWN_WORD,
-			      "no such control word, and it announces raw "
-			      "lines",
-			      out);
-		return;
-	}
-	framer_expect_raw(&session->framer, lines, LIMIT_CONTROL_LINE_BYTES);
-	session_refuse_line(session, ERROR_UNKNOWN_WORD, NULL, out);
+	if (skip_raw(session, lines, ERROR_UNKNOWN_WORD,
+		     "no such control word, and it announces raw lines", out))
+		session_refuse_line(session, ERROR_UNKNOWN_WORD, NULL, out);
 }
 
 void session_take_control(struct session *session, const struct frame *frame,
@@ -478,6 +488,10 @@ void session_take_control(struct session *session, const struct frame *frame,
 		take_unknown(session, &control, verdict, out);
 		return;
 	}
+	if (verdict == CONTROL_OK &&
+	    !skip_raw(session, block_head_lines(&control), ERROR_BAD_ARGUMENTS,
+		      "no raw lines may follow here", out))
+		return;
 	id = word_id(control.word);
 	trouble = verdict == CONTROL_OK ? control_check(&control)
 					: control_verdict_text(verdict);

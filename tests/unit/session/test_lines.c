@@ -158,6 +158,30 @@ static void raw_lines_of_an_unknown_word_are_skipped(void **state)
 	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
 }
 
+static void raw_lines_of_a_known_word_are_skipped_too(void **state)
+{
+	(void)state;
+	be_in(SESSION_PLAYING);
+	say("@ping a lines=2\n@quit\nmove\n@ping b\n");
+	assert_int_equal(request.kind, SESSION_ASK_NOTHING);
+	assert_int_equal(session.state, SESSION_PLAYING);
+	assert_string_equal(buf_text(&out), "@pong a\n@pong b\n");
+	/* Also where the word itself is refused. */
+	be_in(SESSION_IDLE);
+	say("@play a b c d lines=1\n@quit\n");
+	assert_int_equal(request.kind, SESSION_ASK_NOTHING);
+	assert_non_null(strstr(buf_text(&out), "@error bad-arguments "));
+	be_in(SESSION_PLAYING);
+	say("@ping lines=1048577\n");
+	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
+	be_in(SESSION_NEW);
+	say("@login crazy t0ken lines=1\n");
+	assert_int_equal(request.kind, SESSION_ASK_CLOSE);
+	assert_string_equal(
+		buf_text(&out),
+		"@error bad-arguments : no raw lines may follow here\n");
+}
+
 static void another_version_is_refused(void **state)
 {
 	(void)state;
@@ -251,6 +275,7 @@ int main(void)
 		cmocka_unit_test(bad_lines_are_bounded),
 		cmocka_unit_test(stray_lines_are_told_once_and_cost_nothing),
 		cmocka_unit_test(raw_lines_of_an_unknown_word_are_skipped),
+		cmocka_unit_test(raw_lines_of_a_known_word_are_skipped_too),
 		cmocka_unit_test(another_version_is_refused),
 		cmocka_unit_test(http_is_closed_without_a_word),
 		cmocka_unit_test(a_token_is_never_repeated),
