@@ -11,7 +11,14 @@
 #include "server/lobby/start.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum {
+	TOLD_BYTES = 400, /* the names of ladders */
+	MORE_BYTES = 48   /* of them: that there are more */
+};
 
 struct waiting *waiting_find(const struct lobby_peer *peer,
 			     const struct ladder *ladder)
@@ -116,6 +123,33 @@ static enum error_code check_play(struct lobby_peer *peer,
 	return ERROR_NONE;
 }
 
+/* For who cannot say @ladders: a program behind a bridge. */
+static void tell_ladders(const struct lobby *lobby, char text[TOLD_BYTES])
+{
+	const char *between = "no ladder of this name: there is ";
+	size_t len = 0, left = 0;
+
+	(void)snprintf(text, TOLD_BYTES, "no ladder of this name, or any");
+	for (size_t i = 0; i < lobby->nladders; i++) {
+		const struct ladder *ladder = lobby->ladders[i];
+		size_t more = strlen(between) + strlen(ladder->row.name);
+
+		if (!ladder->is_listed)
+			continue;
+		if (len + more + MORE_BYTES > TOLD_BYTES) {
+			left++;
+			continue;
+		}
+		(void)snprintf(text + len, TOLD_BYTES - len, "%s%s", between,
+			       ladder->row.name);
+		len += more;
+		between = ", ";
+	}
+	if (left > 0)
+		(void)snprintf(text + len, TOLD_BYTES - len,
+			       " and %zu more: @ladders lists them", left);
+}
+
 static void note_since(struct waiting *entry, int64_t now_us)
 {
 	const struct ladder *ladder = entry->ladder;
@@ -199,6 +233,8 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 	struct waiting *entry, **place = &peer->waiting;
 	struct wish *wish = NULL;
 	uint32_t wait_s = 0;
+	char told[TOLD_BYTES];
+	const char *text = NULL;
 	size_t mark;
 
 	if (refusal == ERROR_NONE && request->how == SESSION_PLAY_UNRATED) {
@@ -210,11 +246,13 @@ void waiting_play(struct lobby *lobby, struct lobby_peer *peer,
 			refusal = ERROR_PAUSED;
 	}
 	if (refusal != ERROR_NONE) {
-		peer_refuse(lobby, peer, refusal, wait_s,
-			    refusal == ERROR_TRY_LATER
-				    ? "too many seeds that are not to be had"
-				    : NULL,
-			    now_us);
+		if (refusal == ERROR_TRY_LATER)
+			text = "too many seeds that are not to be had";
+		if (refusal == ERROR_UNKNOWN_LADDER) {
+			tell_ladders(lobby, told);
+			text = told;
+		}
+		peer_refuse(lobby, peer, refusal, wait_s, text, now_us);
 		return;
 	}
 	entry = xcalloc(1, sizeof(*entry));

@@ -119,7 +119,8 @@ static void refusals_of_play_say_why(void **state)
 
 	world_login(world, 'a', "crazy");
 	world_play(world, "a > @play nowhere\n"
-			  "a < @error unknown-ladder *\n"
+			  "a < @error unknown-ladder : no ladder of this name: "
+			  "there is battle, mine, rabbit-runner, spar\n"
 			  "a > @play off\n"
 			  "a < @error ladder-disabled *\n"
 			  "a > @play battle\n"
