@@ -12,6 +12,7 @@
 #include <openssl/sha.h>
 
 #include "server/store/store_internal.h"
+#include "tests/unit/store/commands.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
 
@@ -29,39 +30,12 @@ static struct store *store_at(struct fixture *fixture)
 	return store;
 }
 
-static json_t *ask(struct store *store, const char *text, bool *ret_changed)
-{
-	char *line = store_admin_text(store, text, strlen(text), ret_changed);
-	json_t *reply = json_loads(line, 0, NULL);
-
-	assert_non_null(reply);
-	assert_null(strchr(line, '\n'));
-	free(line);
-	return reply;
-}
-
-static json_t *accepted(struct store *store, const char *text)
-{
-	bool changed;
-	json_t *reply = ask(store, text, &changed);
-
-	if (!json_is_true(json_object_get(reply, "ok")))
-		fail_msg("%s: %s", text,
-			 json_string_value(json_object_get(reply, "error")));
-	return reply;
-}
-
-static void accepts(struct store *store, const char *text)
-{
-	json_decref(accepted(store, text));
-}
-
 /* Refused, FIELD named (NULL: none), and SAYS in the reason. */
 static void refuses(struct store *store, const char *text, const char *field,
 		    const char *says)
 {
 	bool changed = true;
-	json_t *reply = ask(store, text, &changed);
+	json_t *reply = command_ask(store, text, &changed);
 	const char *error = json_string_value(json_object_get(reply, "error"));
 	const char *named = json_string_value(json_object_get(reply, "field"));
 
@@ -98,10 +72,10 @@ static void a_new_bot_gets_owner_and_token(void **state)
 	json_t *reply;
 	bool changed = false;
 
-	reply = ask(store,
-		    "{\"command\":\"bot add\",\"name\":\"crazy\","
-		    "\"owner\":\"alice\",\"max_connections\":3}",
-		    &changed);
+	reply = command_ask(store,
+			    "{\"command\":\"bot add\",\"name\":\"crazy\","
+			    "\"owner\":\"alice\",\"max_connections\":3}",
+			    &changed);
 	assert_true(changed);
 	token = json_string_value(json_object_get(reply, "token"));
 	assert_non_null(token);
@@ -121,12 +95,12 @@ static void a_new_bot_gets_owner_and_token(void **state)
 	row_catalogue_release(&catalogue);
 	json_decref(reply);
 	/* The same owner again, by then there. */
-	accepts(store, "{\"command\":\"bot add\",\"name\":\"lazy\","
-		       "\"owner\":\"alice\"}");
-	reply = accepted(store, "{\"command\":\"owner list\"}");
+	command_accepts(store, "{\"command\":\"bot add\",\"name\":\"lazy\","
+			       "\"owner\":\"alice\"}");
+	reply = command_accepted(store, "{\"command\":\"owner list\"}");
 	assert_int_equal(json_array_size(json_object_get(reply, "owners")), 1);
 	json_decref(reply);
-	reply = accepted(store, "{\"command\":\"bot list\"}");
+	reply = command_accepted(store, "{\"command\":\"bot list\"}");
 	assert_int_equal(json_array_size(json_object_get(reply, "bots")), 2);
 	json_decref(reply);
 	store_close(store);
@@ -144,8 +118,8 @@ static void names_that_look_alike_are_one(void **state)
 	struct row_catalogue catalogue;
 	char text[200];
 
-	accepts(store, "{\"command\":\"bot add\",\"name\":\"a_b\","
-		       "\"owner\":\"alice\"}");
+	command_accepts(store, "{\"command\":\"bot add\",\"name\":\"a_b\","
+			       "\"owner\":\"alice\"}");
 	refuses(store,
 		"{\"command\":\"bot add\",\"name\":\"a_b\","
 		"\"owner\":\"alice\"}",
@@ -167,14 +141,16 @@ static void names_that_look_alike_are_one(void **state)
 		"owner", "Al Ice");
 	refuses(store, "{\"command\":\"owner add\",\"name\":\"al.ice\"}x", NULL,
 		"JSON");
-	accepts(store, "{\"command\":\"owner add\",\"name\":\"al-ice\"}");
+	command_accepts(store,
+			"{\"command\":\"owner add\",\"name\":\"al-ice\"}");
 	refuses(store, "{\"command\":\"owner add\",\"name\":\"al_ice\"}",
 		"name", "al-ice");
-	accepts(store, "{\"command\":\"bot add\",\"name\":\"ab1\","
-		       "\"owner\":\"alice\"}");
+	command_accepts(store, "{\"command\":\"bot add\",\"name\":\"ab1\","
+			       "\"owner\":\"alice\"}");
 	refuses(store, "{\"command\":\"bot disable\",\"name\":\"a-b\"}", "name",
 		"no bot");
-	accepts(store, "{\"command\":\"bot disable\",\"name\":\"a_b\"}");
+	command_accepts(store,
+			"{\"command\":\"bot disable\",\"name\":\"a_b\"}");
 	catalogue_of(store, &catalogue);
 	assert_int_equal(catalogue.nbots, 2);
 	assert_true(catalogue.bots[0].is_disabled);
@@ -277,26 +253,28 @@ static void owners_keep_private_what_is(void **state)
 	struct store *store = store_at(*state);
 	json_t *reply, *owner;
 
-	accepts(store, "{\"command\":\"owner add\",\"name\":\"alice\","
-		       "\"external_id\":\"se:17\",\"note\":\"a@b.c\"}");
+	command_accepts(store, "{\"command\":\"owner add\",\"name\":\"alice\","
+			       "\"external_id\":\"se:17\",\"note\":\"a@b.c\"}");
 	refuses(store,
 		"{\"command\":\"owner add\",\"name\":\"bob\","
 		"\"external_id\":\"se:17\"}",
 		"external_id", "alice");
 	/* Refused as a whole: bob is not there. */
-	accepts(store, "{\"command\":\"owner add\",\"name\":\"bob\"}");
-	accepts(store, "{\"command\":\"owner change\",\"name\":\"alice\","
-		       "\"new_name\":\"carol\",\"external_id\":\"\"}");
+	command_accepts(store, "{\"command\":\"owner add\",\"name\":\"bob\"}");
+	command_accepts(store,
+			"{\"command\":\"owner change\",\"name\":\"alice\","
+			"\"new_name\":\"carol\",\"external_id\":\"\"}");
 	refuses(store,
 		"{\"command\":\"owner change\",\"name\":\"bob\","
 		"\"new_name\":\"carol\"}",
 		"new_name", "taken");
-	accepts(store, "{\"command\":\"owner change\",\"name\":\"bob\","
-		       "\"external_id\":\"se:17\"}");
-	accepts(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
-		       "\"owner\":\"carol\"}");
-	accepts(store, "{\"command\":\"owner disable\",\"name\":\"carol\"}");
-	reply = accepted(store, "{\"command\":\"owner list\"}");
+	command_accepts(store, "{\"command\":\"owner change\",\"name\":\"bob\","
+			       "\"external_id\":\"se:17\"}");
+	command_accepts(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
+			       "\"owner\":\"carol\"}");
+	command_accepts(store,
+			"{\"command\":\"owner disable\",\"name\":\"carol\"}");
+	reply = command_accepted(store, "{\"command\":\"owner list\"}");
 	owner = json_array_get(json_object_get(reply, "owners"), 1);
 	assert_string_equal(json_string_value(json_object_get(owner, "name")),
 			    "carol");
@@ -304,8 +282,8 @@ static void owners_keep_private_what_is(void **state)
 			    "a@b.c");
 	assert_true(json_is_true(json_object_get(owner, "disabled")));
 	json_decref(reply);
-	reply = accepted(store, "{\"command\":\"bot list\","
-				"\"owner\":\"carol\"}");
+	reply = command_accepted(store, "{\"command\":\"bot list\","
+					"\"owner\":\"carol\"}");
 	owner = json_array_get(json_object_get(reply, "bots"), 0);
 	assert_true(json_is_true(json_object_get(owner, "owner_disabled")));
 	json_decref(reply);
@@ -328,26 +306,27 @@ static void tokens_come_and_go(void **state)
 	struct store *store = store_at(*state);
 	json_t *first, *reply;
 
-	first = accepted(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
-				"\"owner\":\"alice\"}");
-	reply = accepted(store, "{\"command\":\"token add\","
-				"\"bot\":\"crazy\"}");
+	first = command_accepted(store,
+				 "{\"command\":\"bot add\",\"name\":\"crazy\","
+				 "\"owner\":\"alice\"}");
+	reply = command_accepted(store, "{\"command\":\"token add\","
+					"\"bot\":\"crazy\"}");
 	assert_string_not_equal(
 		json_string_value(json_object_get(first, "token")),
 		json_string_value(json_object_get(reply, "token")));
 	assert_int_equal(valid_tokens(store), 2);
 	json_decref(first);
 	json_decref(reply);
-	accepts(store, "{\"command\":\"token revoke\",\"id\":1}");
+	command_accepts(store, "{\"command\":\"token revoke\",\"id\":1}");
 	refuses(store, "{\"command\":\"token revoke\",\"id\":1}", "id",
 		"no valid token 1");
 	assert_int_equal(valid_tokens(store), 1);
-	reply = accepted(store, "{\"command\":\"token rotate\","
-				"\"bot\":\"crazy\"}");
+	reply = command_accepted(store, "{\"command\":\"token rotate\","
+					"\"bot\":\"crazy\"}");
 	assert_true(json_is_string(json_object_get(reply, "token")));
 	json_decref(reply);
 	assert_int_equal(valid_tokens(store), 1);
-	reply = accepted(store, "{\"command\":\"token list\"}");
+	reply = command_accepted(store, "{\"command\":\"token list\"}");
 	assert_int_equal(json_array_size(json_object_get(reply, "tokens")), 3);
 	json_decref(reply);
 	refuses(store, "{\"command\":\"token add\",\"bot\":\"nobody\"}", "bot",
@@ -363,8 +342,9 @@ static void maps_are_imported_once(void **state)
 	size_t len;
 	json_t *reply;
 
-	accepts(store, "{\"command\":\"map add\",\"name\":\"one.map\","
-		       "\"game\":\"lambda-mining\",\"data\":\"" MINE "\"}");
+	command_accepts(store,
+			"{\"command\":\"map add\",\"name\":\"one.map\","
+			"\"game\":\"lambda-mining\",\"data\":\"" MINE "\"}");
 	assert_int_equal(store_map_bytes(store, 1, &data, &len, &error), 0);
 	assert_string_equal(data, "#####\n#R.L#\n#####\n");
 	free(data);
@@ -397,8 +377,9 @@ static void maps_are_imported_once(void **state)
 		"\"game\":\"lambda-mining\",\"data\":\"" MINE_2 "\","
 		"\"visibility\":\"secret\"}",
 		"visibility", "secret");
-	accepts(store, "{\"command\":\"map change\",\"name\":\"one.map\","
-		       "\"visibility\":\"hidden\"}");
+	command_accepts(store,
+			"{\"command\":\"map change\",\"name\":\"one.map\","
+			"\"visibility\":\"hidden\"}");
 	refuses(store,
 		"{\"command\":\"map change\",\"name\":\"one.map\","
 		"\"hidden_until\":\"tomorrow\"}",
@@ -411,8 +392,9 @@ static void maps_are_imported_once(void **state)
 		"{\"command\":\"map change\",\"name\":\"one.map\","
 		"\"visibility\":\"public\",\"hidden_until\":\"2999-01-31\"}",
 		"hidden_until", "public");
-	accepts(store, "{\"command\":\"map disable\",\"name\":\"one.map\"}");
-	reply = accepted(store, "{\"command\":\"map list\"}");
+	command_accepts(store,
+			"{\"command\":\"map disable\",\"name\":\"one.map\"}");
+	reply = command_accepted(store, "{\"command\":\"map list\"}");
 	assert_string_equal(
 		json_string_value(json_object_get(
 			json_array_get(json_object_get(reply, "maps"), 0),
@@ -432,7 +414,7 @@ static json_t *added(struct store *store, const char *fields)
 		       "{\"command\":\"map add\",\"name\":\"one.map\","
 		       "\"game\":\"lambda-mining\",\"data\":\"" MINE "\"%s}",
 		       fields);
-	reply = accepted(store, text);
+	reply = command_accepted(store, text);
 	map = json_incref(json_object_get(reply, "map"));
 	json_decref(reply);
 	return map;
@@ -460,19 +442,21 @@ static void the_same_map_may_be_added_again(void **state)
 		"\"game\":\"lambda-mining\",\"data\":\"" MINE "\","
 		"\"visibility\":\"hidden\"}",
 		"visibility", "already, but public");
-	accepts(store, "{\"command\":\"map change\",\"name\":\"one.map\","
-		       "\"visibility\":\"hidden\"}");
+	command_accepts(store,
+			"{\"command\":\"map change\",\"name\":\"one.map\","
+			"\"visibility\":\"hidden\"}");
 	json_decref(added(store, ",\"visibility\":\"hidden\""));
 	refuses(store,
 		"{\"command\":\"map add\",\"name\":\"one.map\","
 		"\"game\":\"lambda-mining\",\"data\":\"" MINE "\","
 		"\"options\":\"x=1\"}",
 		"name", "taken");
-	accepts(store, "{\"command\":\"map disable\",\"name\":\"one.map\"}");
+	command_accepts(store,
+			"{\"command\":\"map disable\",\"name\":\"one.map\"}");
 	again = added(store, "");
 	assert_true(json_is_true(json_object_get(again, "disabled")));
 	json_decref(again);
-	reply = accepted(store, "{\"command\":\"map list\"}");
+	reply = command_accepted(store, "{\"command\":\"map list\"}");
 	assert_int_equal(json_array_size(json_object_get(reply, "maps")), 1);
 	json_decref(reply);
 	store_close(store);
@@ -487,10 +471,12 @@ static void ladders_are_checked_as_a_whole(void **state)
 	const struct row_ladder *ladder;
 	const struct game *game = game_find("lambda-mining");
 
-	accepts(store, "{\"command\":\"map add\",\"name\":\"one.map\","
-		       "\"game\":\"lambda-mining\",\"data\":\"" MINE "\"}");
-	accepts(store, "{\"command\":\"map add\",\"name\":\"two.map\","
-		       "\"game\":\"lambda-mining\",\"data\":\"" MINE_2 "\"}");
+	command_accepts(store,
+			"{\"command\":\"map add\",\"name\":\"one.map\","
+			"\"game\":\"lambda-mining\",\"data\":\"" MINE "\"}");
+	command_accepts(store,
+			"{\"command\":\"map add\",\"name\":\"two.map\","
+			"\"game\":\"lambda-mining\",\"data\":\"" MINE_2 "\"}");
 	refuses(store, LADDER "\"name\":\"m\",\"maps\":[]}", "maps",
 		"1 to 1000");
 	refuses(store, LADDER "\"name\":\"m\",\"maps\":[\"x\"]}", "maps",
@@ -521,11 +507,11 @@ static void ladders_are_checked_as_a_whole(void **state)
 		LADDER "\"name\":\"m\",\"maps\":[\"one.map\"],"
 		       "\"bot_seed\":\"none\"}",
 		"bot_seed", "none");
-	accepts(store, LADDER "\"name\":\"m\",\"maps\":[\"two.map\","
-			      "\"one.map\"],"
-			      "\"seeds\":\"0..9223372036854775807\"}");
-	accepts(store, LADDER "\"name\":\"old\",\"maps\":[\"one.map\"],"
-			      "\"original\":true,\"seeds\":\"1..5\"}");
+	command_accepts(store, LADDER "\"name\":\"m\",\"maps\":[\"two.map\","
+				      "\"one.map\"],"
+				      "\"seeds\":\"0..9223372036854775807\"}");
+	command_accepts(store, LADDER "\"name\":\"old\",\"maps\":[\"one.map\"],"
+				      "\"original\":true,\"seeds\":\"1..5\"}");
 	refuses(store, LADDER "\"name\":\"m\",\"maps\":[\"one.map\"]}", "name",
 		"taken");
 	catalogue_of(store, &catalogue);
@@ -558,12 +544,13 @@ static void a_ladder_changes_only_what_is_said(void **state)
 	struct row_catalogue catalogue;
 	json_t *reply, *row;
 
-	accepts(store, "{\"command\":\"map add\",\"name\":\"one.map\","
-		       "\"game\":\"lambda-mining\",\"data\":\"" MINE "\"}");
-	accepts(store, LADDER "\"name\":\"m\",\"maps\":[\"one.map\"],"
-			      "\"seeds\":\"1..5\",\"ready_ms\":777}");
-	accepts(store, "{\"command\":\"ladder change\",\"name\":\"m\","
-		       "\"turn_ms\":1234,\"rated\":false}");
+	command_accepts(store,
+			"{\"command\":\"map add\",\"name\":\"one.map\","
+			"\"game\":\"lambda-mining\",\"data\":\"" MINE "\"}");
+	command_accepts(store, LADDER "\"name\":\"m\",\"maps\":[\"one.map\"],"
+				      "\"seeds\":\"1..5\",\"ready_ms\":777}");
+	command_accepts(store, "{\"command\":\"ladder change\",\"name\":\"m\","
+			       "\"turn_ms\":1234,\"rated\":false}");
 	refuses(store,
 		"{\"command\":\"ladder change\",\"name\":\"m\","
 		"\"turn_ms\":99,\"seats\":8}",
@@ -580,10 +567,11 @@ static void a_ladder_changes_only_what_is_said(void **state)
 	assert_false(catalogue.ladders[0].is_rated);
 	assert_false(catalogue.ladders[0].is_disabled);
 	row_catalogue_release(&catalogue);
-	accepts(store, "{\"command\":\"ladder change\",\"name\":\"m\","
-		       "\"seeds\":\"random\"}");
-	accepts(store, "{\"command\":\"ladder disable\",\"name\":\"m\"}");
-	reply = accepted(store, "{\"command\":\"ladder list\"}");
+	command_accepts(store, "{\"command\":\"ladder change\",\"name\":\"m\","
+			       "\"seeds\":\"random\"}");
+	command_accepts(store,
+			"{\"command\":\"ladder disable\",\"name\":\"m\"}");
+	reply = command_accepted(store, "{\"command\":\"ladder list\"}");
 	row = json_array_get(json_object_get(reply, "ladders"), 0);
 	assert_string_equal(json_string_value(json_object_get(row, "seeds")),
 			    "random");
@@ -592,10 +580,11 @@ static void a_ladder_changes_only_what_is_said(void **state)
 				    json_object_get(row, "maps"), 0)),
 			    "one.map");
 	json_decref(reply);
-	accepts(store, "{\"command\":\"ladder disable\",\"name\":\"m\","
-		       "\"disabled\":false}");
+	command_accepts(store, "{\"command\":\"ladder disable\",\"name\":\"m\","
+			       "\"disabled\":false}");
 	/* A map that is gone leaves the ladder without any. */
-	accepts(store, "{\"command\":\"map disable\",\"name\":\"one.map\"}");
+	command_accepts(store,
+			"{\"command\":\"map disable\",\"name\":\"one.map\"}");
 	catalogue_of(store, &catalogue);
 	assert_false(catalogue.ladders[0].is_disabled);
 	assert_int_equal(catalogue.ladders[0].nmaps, 0);
@@ -610,14 +599,14 @@ static void a_reader_changes_nothing(void **state)
 	struct store *store = store_at(fixture);
 	json_t *reply;
 
-	accepts(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
-		       "\"owner\":\"alice\"}");
+	command_accepts(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
+			       "\"owner\":\"alice\"}");
 	store_close(store);
 	assert_int_equal(store_open(&store, fixture->path, STORE_READ, &error),
 			 0);
 	refuses(store, "{\"command\":\"bot disable\",\"name\":\"crazy\"}", NULL,
 		"reading only");
-	reply = accepted(store, "{\"command\":\"status\"}");
+	reply = command_accepted(store, "{\"command\":\"status\"}");
 	reply = json_object_get(reply, "status") != NULL ? reply : NULL;
 	assert_non_null(reply);
 	assert_int_equal(json_integer_value(json_object_get(
@@ -629,7 +618,8 @@ static void a_reader_changes_nothing(void **state)
 
 static size_t found_in_audit(struct store *store, const char *text)
 {
-	json_t *reply = accepted(store, "{\"command\":\"audit\"}"), *action;
+	json_t *reply = command_accepted(store, "{\"command\":\"audit\"}"),
+	       *action;
 	size_t i, count = 0;
 
 	json_array_foreach(json_object_get(reply, "actions"), i, action)
@@ -651,8 +641,9 @@ static void the_audit_says_who_asked_and_what_was_done(void **state)
 	(void)snprintf(own, sizeof(own), "uid=%ld", (long)geteuid());
 	free(store_admin_by(store, 4711, add, strlen(add), NULL));
 	free(store_admin_by(store, 4712, add, strlen(add), NULL));
-	accepts(store, "{\"command\":\"owner house\",\"name\":\"ann\"}");
-	reply = accepted(store, "{\"command\":\"audit\"}");
+	command_accepts(store,
+			"{\"command\":\"owner house\",\"name\":\"ann\"}");
+	reply = command_accepted(store, "{\"command\":\"audit\"}");
 	actions = json_object_get(reply, "actions");
 	/* The second was refused. */
 	assert_int_equal(json_array_size(actions), 2);
@@ -671,19 +662,21 @@ static void an_erased_owner_is_forgotten_and_the_bot_is_not(void **state)
 {
 	struct store *store = store_at(*state);
 
-	accepts(store, "{\"command\":\"owner add\",\"name\":\"ann\"}");
-	accepts(store, "{\"command\":\"owner change\",\"name\":\"ann\","
-		       "\"new_name\":\"crazy\"}");
-	accepts(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
-		       "\"owner\":\"crazy\"}");
-	accepts(store, "{\"command\":\"bot ban\",\"name\":\"crazy\","
-		       "\"reason\":\"crazy\"}");
-	accepts(store, "{\"command\":\"owner ban\",\"name\":\"crazy\","
-		       "\"reason\":\"ann cheats\"}");
+	command_accepts(store, "{\"command\":\"owner add\",\"name\":\"ann\"}");
+	command_accepts(store, "{\"command\":\"owner change\",\"name\":\"ann\","
+			       "\"new_name\":\"crazy\"}");
+	command_accepts(store, "{\"command\":\"bot add\",\"name\":\"crazy\","
+			       "\"owner\":\"crazy\"}");
+	command_accepts(store, "{\"command\":\"bot ban\",\"name\":\"crazy\","
+			       "\"reason\":\"crazy\"}");
+	command_accepts(store, "{\"command\":\"owner ban\",\"name\":\"crazy\","
+			       "\"reason\":\"ann cheats\"}");
 	/* Who has his old name, and one that was not reserved at all times. */
-	accepts(store, "{\"command\":\"owner add\",\"name\":\"ann\"}");
-	accepts(store, "{\"command\":\"owner add\",\"name\":\"erased-1\"}");
-	accepts(store, "{\"command\":\"owner erase\",\"name\":\"crazy\"}");
+	command_accepts(store, "{\"command\":\"owner add\",\"name\":\"ann\"}");
+	command_accepts(store,
+			"{\"command\":\"owner add\",\"name\":\"erased-1\"}");
+	command_accepts(store,
+			"{\"command\":\"owner erase\",\"name\":\"crazy\"}");
 	assert_int_equal(found_in_audit(store, "\"name\":\"crazy\""), 2);
 	assert_int_equal(found_in_audit(store, "\"name\":\"ann\""), 1);
 	assert_int_equal(found_in_audit(store, "ann cheats"), 0);

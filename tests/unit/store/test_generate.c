@@ -10,6 +10,7 @@
 #include "server/store/admin.h"
 #include "server/store/read.h"
 #include "server/store/store_internal.h"
+#include "tests/unit/store/commands.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
 
@@ -177,28 +178,6 @@ static void only_a_generated_map_becomes_public_by_itself(void **state)
 	store_close(store);
 }
 
-static json_t *answer(struct store *store, const char *command)
-{
-	bool has_changed;
-	char *text =
-		store_admin_text(store, command, strlen(command), &has_changed);
-	json_t *reply = json_loads(text, 0, NULL);
-
-	free(text);
-	assert_non_null(reply);
-	return reply;
-}
-
-static void accepts(struct store *store, const char *command)
-{
-	json_t *reply = answer(store, command);
-
-	if (!json_is_true(json_object_get(reply, "ok")))
-		fail_msg("%s: %s", command,
-			 json_string_value(json_object_get(reply, "error")));
-	json_decref(reply);
-}
-
 /* What the rounds on it had shown, the host may take back. */
 static void a_drawn_map_that_was_shown_can_be_hidden(void **state)
 {
@@ -208,12 +187,14 @@ static void a_drawn_map_that_was_shown_can_be_hidden(void **state)
 
 	make(store, "lambda-mining", "small", 1, 1, &row);
 	assert_int_equal(save_show_map(&store->write, row.id, 77, &error), 0);
-	accepts(store, "{\"command\":\"map change\",\"visibility\":\"public\","
-		       "\"name\":\"small-0000000000000001.map\"}");
+	command_accepts(store,
+			"{\"command\":\"map change\",\"visibility\":\"public\","
+			"\"name\":\"small-0000000000000001.map\"}");
 	assert_text(store, "SELECT visibility || public_us FROM map",
 		    "public77");
-	accepts(store, "{\"command\":\"map change\",\"visibility\":\"hidden\","
-		       "\"name\":\"small-0000000000000001.map\"}");
+	command_accepts(store,
+			"{\"command\":\"map change\",\"visibility\":\"hidden\","
+			"\"name\":\"small-0000000000000001.map\"}");
 	assert_text(store,
 		    "SELECT visibility || ifnull(public_us, '') FROM map",
 		    "hidden");
@@ -286,16 +267,6 @@ static void the_hosts_maps_have_an_index_of_their_own(void **state)
 
 /* ---- ladders ---- */
 
-static void refuses(struct store *store, const char *command, const char *text)
-{
-	json_t *reply = answer(store, command);
-	const char *told = json_string_value(json_object_get(reply, "error"));
-
-	if (told == NULL || strstr(told, text) == NULL)
-		fail_msg("%s: %s", command, told == NULL ? "accepted" : told);
-	json_decref(reply);
-}
-
 #define ADD "{\"command\":\"ladder add\",\"game\":\"lambda-mining\",\"name\":"
 #define CHANGE "{\"command\":\"ladder change\",\"name\":\"mine\","
 
@@ -303,28 +274,32 @@ static void a_ladder_plays_its_maps_or_draws_them(void **state)
 {
 	struct store *store = store_at(*state);
 
-	accepts(store, "{\"command\":\"map add\",\"name\":\"one.map\","
-		       "\"game\":\"lambda-mining\",\"data\":\"I1JcTCMK\"}");
-	refuses(store, ADD "\"mine\"}", "must be given");
-	refuses(store,
+	command_accepts(store,
+			"{\"command\":\"map add\",\"name\":\"one.map\","
+			"\"game\":\"lambda-mining\",\"data\":\"I1JcTCMK\"}");
+	command_refuses(store, ADD "\"mine\"}", "must be given");
+	command_refuses(
+		store,
 		ADD "\"mine\",\"generate\":\"small\",\"maps\":[\"one.map\"]}",
 		"goes with no maps");
-	refuses(store, ADD "\"mine\",\"generate\":\"smol\"}",
-		"no preset 'smol', only small");
-	refuses(store, ADD "\"mine\",\"generate\":\"small,\"}", "no preset ''");
-	refuses(store,
-		ADD "\"mine\",\"generate\":\"small\",\"seeds\":\"1..5\"}",
-		"must be random where maps are generated");
-	accepts(store, ADD "\"mine\",\"generate\":\"small,flood\"}");
+	command_refuses(store, ADD "\"mine\",\"generate\":\"smol\"}",
+			"no preset 'smol', only small");
+	command_refuses(store, ADD "\"mine\",\"generate\":\"small,\"}",
+			"no preset ''");
+	command_refuses(store,
+			ADD
+			"\"mine\",\"generate\":\"small\",\"seeds\":\"1..5\"}",
+			"must be random where maps are generated");
+	command_accepts(store, ADD "\"mine\",\"generate\":\"small,flood\"}");
 	assert_text(store, "SELECT generators FROM ladder", "small,flood");
 	assert_text(store, "SELECT count(*) FROM ladder_map", "0");
-	refuses(store, CHANGE "\"seeds\":\"1..5\"}", "must be random");
-	accepts(store, CHANGE "\"turn_ms\":5000}");
+	command_refuses(store, CHANGE "\"seeds\":\"1..5\"}", "must be random");
+	command_accepts(store, CHANGE "\"turn_ms\":5000}");
 	assert_text(store, "SELECT generators FROM ladder", "small,flood");
-	accepts(store, CHANGE "\"maps\":[\"one.map\"]}");
+	command_accepts(store, CHANGE "\"maps\":[\"one.map\"]}");
 	assert_text(store, "SELECT generators FROM ladder", "");
 	assert_text(store, "SELECT count(*) FROM ladder_map", "1");
-	accepts(store, CHANGE "\"generate\":\"beard\"}");
+	command_accepts(store, CHANGE "\"generate\":\"beard\"}");
 	assert_text(store, "SELECT generators FROM ladder", "beard");
 	assert_text(store, "SELECT count(*) FROM ladder_map", "0");
 	store_close(store);
@@ -334,14 +309,14 @@ static void presets_have_room_for_the_ladders_seats(void **state)
 {
 	struct store *store = store_at(*state);
 
-	accepts(store, "{\"command\":\"ladder add\",\"name\":\"four\","
-		       "\"game\":\"image-battle\",\"seats\":4,"
-		       "\"generate\":\"tiny,open\"}");
-	refuses(store,
-		"{\"command\":\"ladder add\",\"name\":\"nine\","
-		"\"game\":\"image-battle\",\"seats\":9,"
-		"\"generate\":\"tiny\"}",
-		"seats");
+	command_accepts(store, "{\"command\":\"ladder add\",\"name\":\"four\","
+			       "\"game\":\"image-battle\",\"seats\":4,"
+			       "\"generate\":\"tiny,open\"}");
+	command_refuses(store,
+			"{\"command\":\"ladder add\",\"name\":\"nine\","
+			"\"game\":\"image-battle\",\"seats\":9,"
+			"\"generate\":\"tiny\"}",
+			"seats");
 	store_close(store);
 }
 
@@ -351,18 +326,19 @@ static void lists_say_what_is_drawn(void **state)
 	struct row_map row;
 	json_t *reply, *first;
 
-	accepts(store, ADD "\"mine\",\"generate\":\"small,flood\"}");
-	reply = answer(store, "{\"command\":\"ladder list\"}");
+	command_accepts(store, ADD "\"mine\",\"generate\":\"small,flood\"}");
+	reply = command_accepted(store, "{\"command\":\"ladder list\"}");
 	first = json_array_get(json_object_get(reply, "ladders"), 0);
 	assert_string_equal(
 		json_string_value(json_object_get(first, "generate")),
 		"small,flood");
 	json_decref(reply);
 	make(store, "lambda-mining", "small", 1, 7, &row);
-	reply = answer(store, "{\"command\":\"map list\"}");
+	reply = command_accepted(store, "{\"command\":\"map list\"}");
 	assert_int_equal(json_array_size(json_object_get(reply, "maps")), 0);
 	json_decref(reply);
-	reply = answer(store, "{\"command\":\"map list\",\"generated\":true}");
+	reply = command_accepted(
+		store, "{\"command\":\"map list\",\"generated\":true}");
 	first = json_array_get(json_object_get(reply, "maps"), 0);
 	assert_string_equal(
 		json_string_value(json_object_get(first, "generator")),

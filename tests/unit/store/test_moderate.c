@@ -10,44 +10,19 @@
 #include "server/store/admin.h"
 #include "server/store/rate.h"
 #include "server/store/store_internal.h"
+#include "tests/unit/store/commands.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
-
-/* The reply; json_decref. */
-static json_t *ask(struct store *store, const char *text)
-{
-	char *line = store_admin_text(store, text, strlen(text), NULL);
-	json_t *reply = json_loads(line, 0, NULL);
-
-	free(line);
-	assert_non_null(reply);
-	return reply;
-}
 
 /* Done, with so many matches and changed ratings. */
 static void does(struct store *store, const char *text, int count, int ratings)
 {
-	json_t *reply = ask(store, text);
+	json_t *reply = command_accepted(store, text);
 
-	if (!json_is_true(json_object_get(reply, "ok")))
-		fail_msg("%s: %s", text,
-			 json_string_value(json_object_get(reply, "error")));
 	assert_int_equal(json_integer_value(json_object_get(reply, "count")),
 			 count);
 	assert_int_equal(json_integer_value(json_object_get(reply, "ratings")),
 			 ratings);
-	json_decref(reply);
-}
-
-static void refuses(struct store *store, const char *text, const char *says)
-{
-	json_t *reply = ask(store, text);
-	const char *error = json_string_value(json_object_get(reply, "error"));
-
-	if (error == NULL)
-		fail_msg("accepted: %s", text);
-	if (strstr(error, says) == NULL)
-		fail_msg("%s: %s", text, error);
 	json_decref(reply);
 }
 
@@ -348,8 +323,9 @@ static void a_dry_run_tells_the_same_and_changes_nothing(void **state)
 	char *before = dump(store), *after;
 	json_t *reply;
 
-	reply = ask(store, "{\"command\":\"match void\",\"ids\":[2,8],"
-			   "\"reason\":\"x\",\"dry_run\":true}");
+	reply = command_accepted(store,
+				 "{\"command\":\"match void\",\"ids\":[2,8],"
+				 "\"reason\":\"x\",\"dry_run\":true}");
 	assert_int_equal(json_integer_value(json_object_get(reply, "ratings")),
 			 3);
 	assert_int_equal(json_array_size(json_object_get(reply, "matches")), 2);
@@ -466,8 +442,9 @@ static void a_round_that_is_open_is_named(void **state)
 
 	save_run(store, 20, 20, 3, 1, 9);
 	save_run(store, 21, 20, 3, 2, 8);
-	reply = ask(store, "{\"command\":\"match void\",\"ids\":[2,20,21],"
-			   "\"reason\":\"x\",\"dry_run\":true}");
+	reply = command_accepted(
+		store, "{\"command\":\"match void\",\"ids\":[2,20,21],"
+		       "\"reason\":\"x\",\"dry_run\":true}");
 	rounds = json_object_get(reply, "open_rounds");
 	assert_int_equal(json_array_size(rounds), 1);
 	round = json_array_get(rounds, 0);
@@ -496,15 +473,17 @@ static void filters_find_what_they_say(void **state)
 	     (int)number(store, "SELECT count(DISTINCT match_id) FROM seat "
 				"WHERE reason = 'late'"),
 	     0);
-	refuses(store, DRY("\"bot\":\"crasy\""), "no bot of that name");
-	refuses(store, DRY("\"ladder\":\"x\""), "no ladder");
-	refuses(store, DRY("\"bot\":\"crazy\",\"version\":\"9\""),
-		"no version");
-	refuses(store, DRY("\"opponent\":\"crazy\""), "needs a bot");
-	refuses(store, DRY("\"bot\":\"crazy\",\"ids\":[1]"), "not both");
-	refuses(store, "{\"command\":\"match void\",\"reason\":\"x\"}",
-		"ids, or a filter");
-	refuses(store, "{\"command\":\"match void\",\"ids\":[1]}", "reason");
+	command_refuses(store, DRY("\"bot\":\"crasy\""), "no bot of that name");
+	command_refuses(store, DRY("\"ladder\":\"x\""), "no ladder");
+	command_refuses(store, DRY("\"bot\":\"crazy\",\"version\":\"9\""),
+			"no version");
+	command_refuses(store, DRY("\"opponent\":\"crazy\""), "needs a bot");
+	command_refuses(store, DRY("\"bot\":\"crazy\",\"ids\":[1]"),
+			"not both");
+	command_refuses(store, "{\"command\":\"match void\",\"reason\":\"x\"}",
+			"ids, or a filter");
+	command_refuses(store, "{\"command\":\"match void\",\"ids\":[1]}",
+			"reason");
 	store_close(store);
 }
 
@@ -518,23 +497,23 @@ static void only_the_hosts_own_come_back(void **state)
 	strcpy(record->void_reason, "stall");
 	assert_int_equal(store_save(store, record, &error), 0);
 	match_record_free(record);
-	refuses(store,
-		"{\"command\":\"match unvoid\",\"ids\":[30],"
-		"\"reason\":\"x\"}",
-		"not made void by the host");
-	refuses(store,
-		"{\"command\":\"match unvoid\",\"ids\":[1],"
-		"\"reason\":\"x\"}",
-		"not made void by the host");
-	refuses(store,
-		"{\"command\":\"match void\",\"ids\":[30],"
-		"\"reason\":\"x\"}",
-		"void already");
+	command_refuses(store,
+			"{\"command\":\"match unvoid\",\"ids\":[30],"
+			"\"reason\":\"x\"}",
+			"not made void by the host");
+	command_refuses(store,
+			"{\"command\":\"match unvoid\",\"ids\":[1],"
+			"\"reason\":\"x\"}",
+			"not made void by the host");
+	command_refuses(store,
+			"{\"command\":\"match void\",\"ids\":[30],"
+			"\"reason\":\"x\"}",
+			"void already");
 	/* One that cannot be: none is. */
-	refuses(store,
-		"{\"command\":\"match void\",\"ids\":[1,99],"
-		"\"reason\":\"x\"}",
-		"no match 99");
+	command_refuses(store,
+			"{\"command\":\"match void\",\"ids\":[1,99],"
+			"\"reason\":\"x\"}",
+			"no match 99");
 	assert_int_equal(number(store, "SELECT count(*) FROM match WHERE "
 				       "is_host_void = 1"),
 			 0);

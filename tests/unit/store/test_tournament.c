@@ -10,45 +10,9 @@
 #include "server/store/store_internal.h"
 #include "server/store/tournament_rows.h"
 #include "server/store/version.h"
+#include "tests/unit/store/commands.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
-
-static json_t *ask(struct store *store, const char *text)
-{
-	char *line = store_admin_text(store, text, strlen(text), NULL);
-	json_t *reply = json_loads(line, 0, NULL);
-
-	assert_non_null(reply);
-	free(line);
-	return reply;
-}
-
-static json_t *accepted(struct store *store, const char *text)
-{
-	json_t *reply = ask(store, text);
-
-	if (!json_is_true(json_object_get(reply, "ok")))
-		fail_msg("%s: %s", text,
-			 json_string_value(json_object_get(reply, "error")));
-	return reply;
-}
-
-static void accepts(struct store *store, const char *text)
-{
-	json_decref(accepted(store, text));
-}
-
-static void refuses(struct store *store, const char *text, const char *says)
-{
-	json_t *reply = ask(store, text);
-	const char *error = json_string_value(json_object_get(reply, "error"));
-
-	if (error == NULL)
-		fail_msg("accepted: %s", text);
-	else if (strstr(error, says) == NULL)
-		fail_msg("%s: %s", text, error);
-	json_decref(reply);
-}
 
 static void sql(struct store *store, const char *text)
 {
@@ -88,7 +52,7 @@ static void plan_makes_nothing_and_create_does(void **state)
 	struct store *store = fixture_store(*state);
 	json_t *reply;
 
-	reply = accepted(
+	reply = command_accepted(
 		store,
 		"{\"command\": \"tournament plan\", \"name\": \"robin\", "
 		"\"ladder\": \"lambda-mining\", \"format\": \"contest\","
@@ -101,13 +65,13 @@ static void plan_makes_nothing_and_create_does(void **state)
 	assert_true(json_is_null(json_object_get(
 		json_object_get(reply, "forecast"), "ends_us")));
 	json_decref(reply);
-	reply = accepted(store, "{\"command\": \"tournament list\"}");
+	reply = command_accepted(store, "{\"command\": \"tournament list\"}");
 	assert_int_equal(json_array_size(json_object_get(reply, "tournaments")),
 			 0);
 	json_decref(reply);
-	accepts(store, ROBIN);
-	refuses(store, ROBIN, "the name is taken");
-	reply = accepted(store, "{\"command\": \"tournament list\"}");
+	command_accepts(store, ROBIN);
+	command_refuses(store, ROBIN, "the name is taken");
+	reply = command_accepted(store, "{\"command\": \"tournament list\"}");
 	assert_string_equal(text_at(reply, "tournaments", 0, "state"),
 			    "planned");
 	/* 2030-01-02 12:30 UTC */
@@ -160,14 +124,15 @@ static void what_makes_no_tournament_is_refused(void **state)
 				: ", \"entrants\": [\"crazy\", \"digger\", "
 				  "\"painter\"]",
 			cases[i][0]);
-		refuses(store, text, cases[i][1]);
+		command_refuses(store, text, cases[i][1]);
 	}
-	refuses(store,
+	command_refuses(
+		store,
 		"{\"command\": \"tournament create\", \"name\": \"x\", "
 		"\"ladder\": \"lambda-mining\", \"format\": \"contest\"}",
 		"too few entrants: 0, and it takes 2");
 	sql(store, "DELETE FROM ladder_map WHERE ladder_id = 1");
-	refuses(store, ROBIN, "has no maps");
+	command_refuses(store, ROBIN, "has no maps");
 	store_close(store);
 }
 
@@ -189,7 +154,8 @@ static void start_pins_what_was_active_at_the_deadline(void **state)
 		   "(1, 11, 700), (1, 12, 2000000000000), "
 		   "(1, 1, 2000000000001), (3, 3, 2000000000000)");
 	/* The deadline was 1970-01-02: 86400000000. */
-	accepts(store,
+	command_accepts(
+		store,
 		"{\"command\": \"tournament create\", \"name\": \"robin\", "
 		"\"ladder\": \"lambda-mining\", \"format\": \"round-robin\", "
 		"\"entrants\": [\"crazy\", \"digger\", \"painter\"], "
@@ -200,8 +166,8 @@ static void start_pins_what_was_active_at_the_deadline(void **state)
 	assert_int_equal(row.entrants[2].version_id, 0);
 	assert_int_equal(row.entrants[2].out_round, 1);
 	row_tournament_release(&row);
-	accepts(store, NAMED("start"));
-	refuses(store, NAMED("start"), "is running");
+	command_accepts(store, NAMED("start"));
+	command_refuses(store, NAMED("start"), "is running");
 	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
 	assert_int_equal(row.state, ROW_TOURNAMENT_RUNNING);
 	assert_true(row.started_us > 0);
@@ -212,7 +178,8 @@ static void start_pins_what_was_active_at_the_deadline(void **state)
 
 static void expect_in_state(struct store *store, const char *state)
 {
-	json_t *reply = accepted(store, "{\"command\": \"tournament list\"}");
+	json_t *reply =
+		command_accepted(store, "{\"command\": \"tournament list\"}");
 
 	assert_string_equal(text_at(reply, "tournaments", 0, "state"), state);
 	json_decref(reply);
@@ -223,18 +190,19 @@ static void it_does_not_start_before_its_deadline(void **state)
 	struct store *store = fixture_store(*state);
 	json_t *reply;
 
-	accepts(store, ROBIN);
+	command_accepts(store, ROBIN);
 	sql(store, "UPDATE tournament SET deadline_us = 1893456000000000");
-	refuses(store, NAMED("start"),
-		"its deadline, 2030-01-01T00:00:00 UTC, is not over");
+	command_refuses(store, NAMED("start"),
+			"its deadline, 2030-01-01T00:00:00 UTC, is not over");
 	expect_in_state(store, "planned");
 	/* Before anybody had a version; and before painter alone had one. */
 	sql(store, "UPDATE tournament SET deadline_us = 1");
 	sql(store, "UPDATE bot_activation SET at_us = 10");
-	refuses(store, NAMED("start"), "0 with a version at 1970-01-01");
+	command_refuses(store, NAMED("start"),
+			"0 with a version at 1970-01-01");
 	expect_in_state(store, "planned");
 	sql(store, "UPDATE bot_activation SET at_us = 1 WHERE bot_id < 3");
-	reply = accepted(store, NAMED("start"));
+	reply = command_accepted(store, NAMED("start"));
 	assert_int_equal(
 		json_array_size(json_object_get(reply, "without_version")), 1);
 	json_decref(reply);
@@ -258,12 +226,12 @@ static void an_end_that_is_none_any_more_ends_nothing(void **state)
 {
 	struct store *store = fixture_store(*state);
 
-	accepts(store, "{\"command\": \"tournament create\", "
-		       "\"name\": \"robin\", "
-		       "\"ladder\": \"lambda-mining\", "
-		       "\"format\": \"contest\", \"seeds\": \"1..1\", "
-		       "\"entrants\": [\"crazy\", \"digger\"]}");
-	accepts(store, NAMED("start"));
+	command_accepts(store, "{\"command\": \"tournament create\", "
+			       "\"name\": \"robin\", "
+			       "\"ladder\": \"lambda-mining\", "
+			       "\"format\": \"contest\", \"seeds\": \"1..1\", "
+			       "\"entrants\": [\"crazy\", \"digger\"]}");
+	command_accepts(store, NAMED("start"));
 	sql(store, "INSERT INTO tournament_match (tournament_id, pairing, "
 		   "number, entrants, absent, decided_us) VALUES "
 		   "(1, 1, 1, '1', 1, 1)");
@@ -319,7 +287,7 @@ static void versions_are_pinned_whatever_became_active_since(void **state)
 	bool is_retired = false;
 
 	second = active_version(store, "second");
-	accepts(store, ROBIN);
+	command_accepts(store, ROBIN);
 	sql(store, "UPDATE tournament SET deadline_us = (SELECT max(at_us) "
 		   "FROM bot_activation)");
 	third = active_version(store, "third");
@@ -331,12 +299,12 @@ static void versions_are_pinned_whatever_became_active_since(void **state)
 	assert_int_equal(version_activate(&store->write, 1, 1, &error), 0);
 	assert_int_equal(version_activate(&store->write, 1, third, &error), 0);
 	pthread_mutex_unlock(&store->write.lock);
-	accepts(store, NAMED("start"));
+	command_accepts(store, NAMED("start"));
 	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
 	assert_int_equal(row.entrants[0].version_id, second);
 	row_tournament_release(&row);
 	assert_true(is_listed(store, second, &is_retired));
-	accepts(store, NAMED("cancel"));
+	command_accepts(store, NAMED("cancel"));
 	assert_false(is_listed(store, second, &is_retired));
 	store_close(store);
 }
@@ -351,9 +319,9 @@ static void table_follows_from_stored_matches_and_forfeits(void **state)
 	struct store_error error;
 	json_t *reply;
 
-	accepts(store, ROBIN);
-	accepts(store, NAMED("start"));
-	reply = accepted(store, NAMED("show"));
+	command_accepts(store, ROBIN);
+	command_accepts(store, NAMED("start"));
+	reply = command_accepted(store, NAMED("show"));
 	assert_int_equal(json_array_size(json_object_get(reply, "next")), 6);
 	assert_int_equal(json_array_size(json_object_get(reply, "pairings")),
 			 3);
@@ -365,7 +333,7 @@ static void table_follows_from_stored_matches_and_forfeits(void **state)
 	/* Pairing 1 is digger v painter: digger's run, painter away. */
 	sql(store, "INSERT INTO tournament_match VALUES "
 		   "(1, 1, 1, 1, '2', 0, 1), (1, 1, 2, NULL, '3', 1, 2)");
-	reply = accepted(store, NAMED("show"));
+	reply = command_accepted(store, NAMED("show"));
 	if (strcmp(text_at(reply, "pairings", 0, "state"), "done") != 0)
 		fail_msg("%s", json_dumps(reply, 0));
 	assert_int_equal(json_array_size(json_object_get(reply, "played")), 2);
@@ -373,7 +341,7 @@ static void table_follows_from_stored_matches_and_forfeits(void **state)
 	assert_int_equal(json_integer_value(json_object_get(reply, "left_out")),
 			 0);
 	json_decref(reply);
-	reply = accepted(store, NAMED("table"));
+	reply = command_accepted(store, NAMED("table"));
 	assert_string_equal(text_at(reply, "standings", 0, "bot"), "digger");
 	assert_int_equal(number_of(reply, "standings", 0, "points"), 1);
 	assert_int_equal(number_of(reply, "standings", 1, "rank"), 2);
@@ -381,7 +349,7 @@ static void table_follows_from_stored_matches_and_forfeits(void **state)
 	json_decref(reply);
 	/* A void match is to be played again. */
 	sql(store, "UPDATE match SET status = 'void', void_reason = 'test'");
-	reply = accepted(store, NAMED("show"));
+	reply = command_accepted(store, NAMED("show"));
 	assert_int_equal(json_array_size(json_object_get(reply, "next")), 5);
 	json_decref(reply);
 	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
@@ -395,7 +363,7 @@ static void table_follows_from_stored_matches_and_forfeits(void **state)
 /* All that may be played is decided: match 1 was played, the others missed. */
 static void decide_open_ones(struct store *store, bool is_first)
 {
-	json_t *reply = accepted(store, NAMED("show"));
+	json_t *reply = command_accepted(store, NAMED("show"));
 	size_t count = json_array_size(json_object_get(reply, "next"));
 
 	for (size_t i = 0; i < count; i++) {
@@ -428,11 +396,12 @@ static void a_void_match_of_a_finished_one_leaves_the_others(void **state)
 	int64_t forfeits = 0;
 	json_t *reply;
 
-	accepts(store, "{\"command\": \"tournament create\", "
-		       "\"name\": \"robin\", \"format\": \"swiss\", "
-		       "\"ladder\": \"lambda-mining\", \"rounds\": 2, "
-		       "\"entrants\": [\"crazy\", \"digger\", \"painter\"]}");
-	accepts(store, NAMED("start"));
+	command_accepts(store,
+			"{\"command\": \"tournament create\", "
+			"\"name\": \"robin\", \"format\": \"swiss\", "
+			"\"ladder\": \"lambda-mining\", \"rounds\": 2, "
+			"\"entrants\": [\"crazy\", \"digger\", \"painter\"]}");
+	command_accepts(store, NAMED("start"));
 	assert_int_equal(store_writer_start(store), 0);
 	assert_int_equal(store_put(store, fixture_record(1, 1)), 0);
 	fixture_await(store, STORE_SAVED, 1, &event);
@@ -442,12 +411,12 @@ static void a_void_match_of_a_finished_one_leaves_the_others(void **state)
 	say_end(store);
 	expect_in_state(store, "finished");
 	/* A bye and a pairing in each round. */
-	reply = accepted(store, NAMED("show"));
+	reply = command_accepted(store, NAMED("show"));
 	assert_int_equal(json_array_size(json_object_get(reply, "pairings")),
 			 4);
 	json_decref(reply);
 	sql(store, "UPDATE match SET status = 'void', void_reason = 'test'");
-	reply = accepted(store, NAMED("show"));
+	reply = command_accepted(store, NAMED("show"));
 	assert_int_equal(json_array_size(json_object_get(reply, "pairings")),
 			 4);
 	assert_string_equal(text_at(reply, "pairings", 1, "state"), "void");
@@ -458,7 +427,7 @@ static void a_void_match_of_a_finished_one_leaves_the_others(void **state)
 			 2);
 	assert_int_equal(json_array_size(json_object_get(reply, "next")), 0);
 	json_decref(reply);
-	reply = accepted(store, NAMED("table"));
+	reply = command_accepted(store, NAMED("table"));
 	for (size_t i = 0; i < 3; i++)
 		forfeits += number_of(reply, "standings", i, "forfeits");
 	assert_int_equal(forfeits, 3);
@@ -473,11 +442,11 @@ static void result_for_other_entrants_is_left_out(void **state)
 	struct store *store = fixture_store(*state);
 	json_t *reply;
 
-	accepts(store, ROBIN);
-	accepts(store, NAMED("start"));
+	command_accepts(store, ROBIN);
+	command_accepts(store, NAMED("start"));
 	sql(store, "INSERT INTO tournament_match VALUES "
 		   "(1, 1, 1, NULL, '1', 1, 1)");
-	reply = accepted(store, NAMED("show"));
+	reply = command_accepted(store, NAMED("show"));
 	assert_int_equal(json_integer_value(json_object_get(reply, "left_out")),
 			 1);
 	assert_int_equal(json_array_size(json_object_get(reply, "next")), 6);
@@ -517,13 +486,13 @@ static void a_ladder_that_draws_its_maps_has_them_made(void **state)
 	struct store_error error;
 	int64_t count, hidden;
 
-	refuses(store, DRAWN("create", "robin"), "maps of its own");
+	command_refuses(store, DRAWN("create", "robin"), "maps of its own");
 	sql(store, "DELETE FROM ladder_map WHERE ladder_id = 1; "
 		   "UPDATE ladder SET generators = 'small,flood' WHERE id = 1");
-	accepts(store, DRAWN("plan", "robin"));
+	command_accepts(store, DRAWN("plan", "robin"));
 	count_maps(store, &count, &hidden);
 	assert_int_equal(count, 0);
-	accepts(store, DRAWN("create", "robin"));
+	command_accepts(store, DRAWN("create", "robin"));
 	count_maps(store, &count, &hidden);
 	assert_int_equal(count, 3);
 	assert_int_equal(hidden, 3);
@@ -532,20 +501,21 @@ static void a_ladder_that_draws_its_maps_has_them_made(void **state)
 	assert_int_equal(row.rules.rounds, 3);
 	assert_int_equal(row.rules.seed, 7);
 	/* The same seed has the same maps. */
-	accepts(store, DRAWN("create", "again"));
+	command_accepts(store, DRAWN("create", "again"));
 	assert_int_equal(tournament_read(store->read, 2, &other, &error), 0);
 	assert_memory_equal(row.map_ids, other.map_ids,
 			    3 * sizeof(*row.map_ids));
 	row_tournament_release(&row);
 	row_tournament_release(&other);
 	/* Other maps, but they are not made for a name that is taken. */
-	refuses(store, DRAWN_OF("9", "create", "again"), "the name is taken");
+	command_refuses(store, DRAWN_OF("9", "create", "again"),
+			"the name is taken");
 	count_maps(store, &count, &hidden);
 	assert_int_equal(count, 3);
-	accepts(store, NAMED("start"));
+	command_accepts(store, NAMED("start"));
 	count_maps(store, &count, &hidden);
 	assert_int_equal(hidden, 3);
-	accepts(store, NAMED("cancel"));
+	command_accepts(store, NAMED("cancel"));
 	count_maps(store, &count, &hidden);
 	assert_int_equal(count, 3);
 	assert_int_equal(hidden, 0);
@@ -558,25 +528,28 @@ static void withdrawal_cancel_and_reveal_follow_the_state(void **state)
 	struct row_tournament row;
 	struct store_error error;
 
-	accepts(store, ROBIN);
-	refuses(store, NAMED("reveal"), "is planned");
-	accepts(store,
+	command_accepts(store, ROBIN);
+	command_refuses(store, NAMED("reveal"), "is planned");
+	command_accepts(
+		store,
 		"{\"command\": \"tournament withdraw\", \"name\": \"robin\", "
 		"\"bot\": \"digger\"}");
-	refuses(store,
+	command_refuses(
+		store,
 		"{\"command\": \"tournament withdraw\", \"name\": \"robin\", "
 		"\"bot\": \"digger\"}",
 		"has withdrawn");
-	refuses(store,
+	command_refuses(
+		store,
 		"{\"command\": \"tournament withdraw\", \"name\": \"robin\", "
 		"\"bot\": \"nobody\"}",
 		"does not take part");
 	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
 	assert_int_equal(row.entrants[1].out_round, 1);
 	row_tournament_release(&row);
-	accepts(store, NAMED("cancel"));
-	refuses(store, NAMED("cancel"), "is cancelled");
-	refuses(store, NAMED("reveal"), "never under embargo");
+	command_accepts(store, NAMED("cancel"));
+	command_refuses(store, NAMED("cancel"), "is cancelled");
+	command_refuses(store, NAMED("reveal"), "never under embargo");
 	store_close(store);
 }
 
@@ -586,16 +559,16 @@ static void export_has_what_grades_go_by(void **state)
 	json_t *reply;
 
 	sql(store, "UPDATE owner SET external_id = 's-17' WHERE id = 1");
-	accepts(store, ROBIN);
-	accepts(store, NAMED("start"));
-	reply = accepted(store, NAMED("export"));
+	command_accepts(store, ROBIN);
+	command_accepts(store, NAMED("start"));
+	reply = command_accepted(store, NAMED("export"));
 	assert_string_equal(text_at(reply, "standings", 0, "owner"), "alice");
 	assert_string_equal(text_at(reply, "standings", 0, "external_id"),
 			    "s-17");
 	assert_string_equal(text_at(reply, "standings", 0, "label"), "1");
 	json_decref(reply);
 	/* Nowhere else. */
-	reply = accepted(store, NAMED("table"));
+	reply = command_accepted(store, NAMED("table"));
 	assert_null(text_at(reply, "standings", 0, "external_id"));
 	json_decref(reply);
 	store_close(store);
@@ -610,11 +583,12 @@ static void grades_have_those_who_never_came(void **state)
 
 	/* painter has no version at the deadline, crazy does not come. */
 	sql(store, "DELETE FROM bot_activation WHERE bot_id = 3");
-	accepts(store,
+	command_accepts(
+		store,
 		"{\"command\": \"tournament create\", \"name\": \"robin\", "
 		"\"ladder\": \"lambda-mining\", \"format\": \"contest\", "
 		"\"entrants\": [\"painter\", \"crazy\", \"digger\"]}");
-	accepts(store, NAMED("start"));
+	command_accepts(store, NAMED("start"));
 	assert_int_equal(store_writer_start(store), 0);
 	assert_int_equal(store_put(store, record), 0);
 	fixture_await(store, STORE_SAVED, 1, &event);
@@ -622,7 +596,7 @@ static void grades_have_those_who_never_came(void **state)
 	sql(store, "INSERT INTO tournament_match VALUES "
 		   "(1, 1, 1, NULL, '1', 1, 1), (1, 2, 1, NULL, '2', 1, 1), "
 		   "(1, 3, 1, 1, '3', 0, 1)");
-	reply = accepted(store, NAMED("export"));
+	reply = command_accepted(store, NAMED("export"));
 	assert_true(json_is_true(json_object_get(reply, "finished")));
 	assert_int_equal(json_array_size(json_object_get(reply, "standings")),
 			 3);
@@ -651,7 +625,8 @@ static void deadline_of_a_ladder_is_set_and_taken_back(void **state)
 	struct store_error error;
 	int64_t at = -1;
 
-	accepts(store,
+	command_accepts(
+		store,
 		"{\"command\": \"deadline\", \"ladder\": "
 		"\"lambda-mining\", \"time\": \"1970-01-02T00:00:01Z\"}");
 	assert_int_equal(
@@ -660,15 +635,16 @@ static void deadline_of_a_ladder_is_set_and_taken_back(void **state)
 			  &error),
 		0);
 	assert_int_equal(at, 86401000000);
-	accepts(store, "{\"command\": \"deadline\", \"ladder\": "
-		       "\"lambda-mining\", \"time\": \"none\"}");
+	command_accepts(store, "{\"command\": \"deadline\", \"ladder\": "
+			       "\"lambda-mining\", \"time\": \"none\"}");
 	assert_int_equal(db_number(store->read,
 				   "SELECT deadline_us IS NULL FROM ladder "
 				   "WHERE id = 1",
 				   &at, &error),
 			 0);
 	assert_int_equal(at, 1);
-	refuses(store,
+	command_refuses(
+		store,
 		"{\"command\": \"deadline\", \"ladder\": \"lambda-mining\", "
 		"\"time\": \"soon\"}",
 		"is no time");
@@ -683,10 +659,11 @@ static void draw_by_rating_puts_the_best_first(void **state)
 
 	sql(store, "INSERT INTO rating VALUES (1, 3, 30, 1, 9, 1, 0), "
 		   "(1, 2, 28, 1, 9, 2, 0)");
-	accepts(store, "{\"command\": \"tournament create\", \"name\": \"x\", "
-		       "\"ladder\": \"lambda-mining\", \"format\": \"swiss\", "
-		       "\"entrants\": [\"crazy\", \"digger\", \"painter\"], "
-		       "\"draw\": \"rating\"}");
+	command_accepts(store,
+			"{\"command\": \"tournament create\", \"name\": \"x\", "
+			"\"ladder\": \"lambda-mining\", \"format\": \"swiss\", "
+			"\"entrants\": [\"crazy\", \"digger\", \"painter\"], "
+			"\"draw\": \"rating\"}");
 	assert_int_equal(tournament_read(store->read, 1, &row, &error), 0);
 	assert_string_equal(row.entrants[0].bot, "painter");
 	assert_string_equal(row.entrants[1].bot, "digger");
@@ -712,8 +689,8 @@ static void banned_and_erased_bots_are_no_entrants(void **state)
 		   "(1, 3, 1, 0, 0)");
 	for (size_t i = 0; i < sizeof(bans) / sizeof(bans[0]); i++) {
 		sql(store, bans[i]);
-		refuses(store, ROBIN, "no such bot that may play");
-		reply = accepted(store, ALL);
+		command_refuses(store, ROBIN, "no such bot that may play");
+		reply = command_accepted(store, ALL);
 		assert_int_equal(
 			json_array_size(json_object_get(reply, "entrants")), 2);
 		assert_string_equal(text_at(reply, "entrants", 0, "bot"),
@@ -723,7 +700,7 @@ static void banned_and_erased_bots_are_no_entrants(void **state)
 			   "UPDATE owner SET ban_reason = '', is_disabled = 0, "
 			   "is_erased = 0");
 	}
-	reply = accepted(store, ALL);
+	reply = command_accepted(store, ALL);
 	assert_int_equal(json_array_size(json_object_get(reply, "entrants")),
 			 3);
 	json_decref(reply);
@@ -737,7 +714,7 @@ static void all_are_those_that_played_for_the_ladder(void **state)
 	struct store_error error = { "" };
 	json_t *reply;
 
-	refuses(store, ALL, "entrants");
+	command_refuses(store, ALL, "entrants");
 	for (int64_t id = 1; id <= 4; id++) {
 		struct match_record *record = fixture_record(id, 1);
 
@@ -748,16 +725,16 @@ static void all_are_those_that_played_for_the_ladder(void **state)
 			fail_msg("%s", error.text);
 		match_record_free(record);
 	}
-	reply = accepted(store, ALL);
+	reply = command_accepted(store, ALL);
 	assert_int_equal(json_array_size(json_object_get(reply, "entrants")),
 			 2);
 	assert_string_equal(text_at(reply, "entrants", 0, "bot"), "crazy");
 	assert_string_equal(text_at(reply, "entrants", 1, "bot"), "digger");
 	json_decref(reply);
 	/* One whose matches are all void has not played. */
-	accepts(store, "{\"command\": \"match void\", \"ids\": [2], "
-		       "\"reason\": \"no\"}");
-	refuses(store, ALL, "entrants");
+	command_accepts(store, "{\"command\": \"match void\", \"ids\": [2], "
+			       "\"reason\": \"no\"}");
+	command_refuses(store, ALL, "entrants");
 	store_close(store);
 }
 

@@ -11,6 +11,7 @@
 #include "server/store/new_bot.h"
 #include "server/store/store_internal.h"
 #include "server/store/web.h"
+#include "tests/unit/store/commands.h"
 #include "tests/unit/store/fixture.h"
 #include "tests/unit/unit.h"
 
@@ -139,15 +140,6 @@ static void sql(struct store *store, const char *text)
 		fail_msg("%s", error.text);
 }
 
-static void accepts(struct store *store, const char *command)
-{
-	char *reply = store_admin_text(store, command, strlen(command), NULL);
-
-	if (strstr(reply, "\"ok\":true") == NULL)
-		fail_msg("%s: %s", command, reply);
-	free(reply);
-}
-
 /* Store match ID, for PURPOSE, on the instance of match OF; void: WHY. */
 static void save_for(struct store *store, int64_t id, int64_t of,
 		     enum match_purpose purpose, const char *why)
@@ -269,11 +261,13 @@ static void a_running_tournament_keeps_its_instances(void **state)
 	struct match_record *other = match_record_decision(&forfeit);
 	struct store_error error = { "" };
 
-	accepts(store, "{\"command\": \"tournament create\", "
-		       "\"name\": \"cup\", \"ladder\": \"lambda-mining\", "
-		       "\"format\": \"contest\", \"seeds\": \"1..1\", "
-		       "\"entrants\": [\"crazy\", \"digger\"]}");
-	accepts(store,
+	command_accepts(store,
+			"{\"command\": \"tournament create\", "
+			"\"name\": \"cup\", \"ladder\": \"lambda-mining\", "
+			"\"format\": \"contest\", \"seeds\": \"1..1\", "
+			"\"entrants\": [\"crazy\", \"digger\"]}");
+	command_accepts(
+		store,
 		"{\"command\": \"tournament start\", \"name\": \"cup\"}");
 	save_meeting(store, 7);
 	save_for(store, 8, 7, MATCH_FOR_REMATCH, NULL);
@@ -299,18 +293,20 @@ static void an_embargo_has_all_matches_of_its_tournament(void **state)
 {
 	struct store *store = fixture_store(*state);
 
-	accepts(store, "{\"command\": \"tournament create\", "
-		       "\"name\": \"cup\", \"ladder\": \"lambda-mining\", "
-		       "\"format\": \"contest\", \"seeds\": \"1..1\", "
-		       "\"entrants\": [\"crazy\", \"digger\"], "
-		       "\"embargo\": true}");
-	accepts(store,
+	command_accepts(store,
+			"{\"command\": \"tournament create\", "
+			"\"name\": \"cup\", \"ladder\": \"lambda-mining\", "
+			"\"format\": \"contest\", \"seeds\": \"1..1\", "
+			"\"entrants\": [\"crazy\", \"digger\"], "
+			"\"embargo\": true}");
+	command_accepts(
+		store,
 		"{\"command\": \"tournament start\", \"name\": \"cup\"}");
 	save_for(store, 6, 7, MATCH_FOR_TOURNAMENT, "stall: the host slept");
 	assert_true(host_row(store, 6).is_embargo);
 	save_meeting(store, 7);
-	accepts(store, "{\"command\": \"match void\", \"ids\": [7], "
-		       "\"reason\": \"a test\"}");
+	command_accepts(store, "{\"command\": \"match void\", \"ids\": [7], "
+			       "\"reason\": \"a test\"}");
 	save_for(store, 8, 7, MATCH_FOR_TOURNAMENT, NULL);
 	save_for(store, 9, 7, MATCH_FOR_REMATCH, NULL);
 	sql(store, "UPDATE tournament SET state = 'finished', ended_us = 1");
@@ -321,7 +317,8 @@ static void an_embargo_has_all_matches_of_its_tournament(void **state)
 	assert_false(is_whole(store, 9));
 	assert_false(host_row(store, 9).is_embargo);
 	assert_true(host_row(store, 9).is_contested);
-	accepts(store,
+	command_accepts(
+		store,
 		"{\"command\": \"tournament reveal\", \"name\": \"cup\"}");
 	assert_true(is_told(store, 8));
 	assert_false(host_row(store, 8).is_embargo);
