@@ -35,6 +35,7 @@ enum {
 	BOTS_MAX = 64,
 	BATCH = 128, /* connections opened before the loop looks again */
 	START_US = 60000000,
+	AGAIN_US = 5000000, /* without one more that plays */
 };
 
 static const char reply[] = "move 12,34\n";
@@ -312,9 +313,29 @@ static void parse(int argc, char **argv)
 	}
 }
 
+/*
+ * A bot never sits beside itself, and no match here ends: who is left over may
+ * be two links of one bot, which come as others instead.
+ */
+static void open_again(void)
+{
+	unsigned nleft = 0;
+
+	for (unsigned i = 0; i < options.conns; i++) {
+		struct link *link = &links[i];
+
+		if (link->is_in)
+			continue;
+		(void)close(link->fd);
+		*link = (struct link){ .fd = -1 };
+		open_link(link, i + nleft++);
+	}
+}
+
 static void open_all(void)
 {
-	int64_t end_us = clock_now_us() + START_US;
+	int64_t end_us = clock_now_us() + START_US, again_us = 0;
+	unsigned nbefore = 0;
 
 	for (unsigned i = 0; i < options.conns; i++) {
 		open_link(&links[i], i);
@@ -323,6 +344,13 @@ static void open_all(void)
 	}
 	while (nin < options.conns && nbots > 0) {
 		look(100);
+		if (nin != nbefore || again_us == 0) {
+			nbefore = nin;
+			again_us = clock_now_us() + AGAIN_US;
+		} else if (clock_now_us() > again_us) {
+			open_again();
+			again_us = clock_now_us() + AGAIN_US;
+		}
 		if (clock_now_us() > end_us) {
 			(void)fprintf(stderr, "loadgen: only %u of %u are in\n",
 				      nin, options.conns);
